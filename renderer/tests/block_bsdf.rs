@@ -36,9 +36,9 @@ struct Block {
     bent_normals: BentNormals,
 }
 
-fn material(closure: &str) -> Material {
+fn material(closure: &str, lobes_in_rust: bool) -> Material {
     let body = "const normal n = global_value<normal>; const float u = global_value<uvw>.x, v = global_value<uvw>.y; closure none;";
-    let (language, making) = (ShadingLanguage::new(), Making::default());
+    let (language, making) = (ShadingLanguage::new(), Making { lobes_in_rust, ..Making::default() });
     let mut compiler = language.compiler(&making, &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_source("main.ssl", format!("shader main(out closure c) {{ {body} c = {closure}; }}"));
     let shader = language.compile(&making, &compiler.program(file), None).unwrap_or_else(|e| panic!("{closure}: {e}"));
@@ -105,8 +105,8 @@ fn same(found: &Option<BsdfSample>, expected: &Option<BsdfSample>) -> bool {
 
 #[test]
 fn lobes_answer_together_as_alone() {
-    for closure in CLOSURES {
-        let material = material(closure);
+    for (closure, in_rust) in CLOSURES.iter().flat_map(|closure| [(closure, false), (closure, true)]) {
+        let material = material(closure, in_rust);
         let (mut carried, mut drawn) = (0, 0);
         for round in 0..24 {
             let mut s = Sampler::new(round, (3, 8), 0);
@@ -150,7 +150,7 @@ fn lobes_answer_together_as_alone() {
 /// What a direction brings that somebody else gave: the guide's, and for the lobes that are asked for light.
 #[test]
 fn directions_that_are_given_are_only_valued() {
-    let material = material(CLOSURES[4]);
+    let material = material(CLOSURES[4], false);
     let mut s = Sampler::new(1, (2, 2), 0);
     let mut block = Block::new(&material, &mut s, 0.5, BentNormals::Conserve);
     let (mut wi, u, given) = (Row3::ZERO, [Vec2::splat(0.4); LANES], 0x0ff0);

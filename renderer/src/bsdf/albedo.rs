@@ -29,11 +29,23 @@ pub fn mean_weight(sample: impl Fn(Vec2) -> Option<LobeSample>) -> Vec3 {
     sum / POINTS as f32
 }
 
-/// Likewise of a lobe that draws for several points at once.
+/// Likewise of a lobe that draws for several points at once. If its first samples weigh the same, as those of a Lambertian one do,
+/// so do all.
 pub fn mean_of<L: IntoIterator<Item = Option<LobeSample>>>(samples: impl Fn(&[Vec2]) -> L) -> Vec3 {
-    let points: SmallVec<[Vec2; POINTS as usize]> = lattice(POINTS).collect();
-    let sum: Vec3 = points.chunks(LANES).flat_map(samples).flatten().map(|s| s.energy()).sum();
-    sum / POINTS as f32
+    // The first block is spread over the whole square.
+    const APART: usize = POINTS as usize / LANES;
+    let mut points: SmallVec<[Vec2; POINTS as usize]> = lattice(POINTS).collect();
+    (1..LANES).for_each(|lane| points.swap(lane, lane * APART));
+    let energies = |some: &[Vec2]| -> SmallVec<[Vec3; LANES]> {
+        samples(some).into_iter().map(|s| s.map_or(Vec3::ZERO, |s| s.energy())).collect()
+    };
+    let (first, others) = points.split_at(LANES);
+    let first = energies(first);
+    if first.iter().all(|energy| *energy == first[0]) {
+        return first[0];
+    }
+    let others = others.chunks(LANES).flat_map(energies);
+    first.into_iter().chain(others).sum::<Vec3>() / POINTS as f32
 }
 
 impl Bsdf<'_> {

@@ -76,11 +76,12 @@ impl BlockBsdf<'_> {
         self.sum(lanes, wi, None)
     }
 
-    fn sum(&mut self, lanes: u32, wi: &Row3, known: Option<(&DrawnRows, &[u32; LANES])>) -> BlockValues {
+    fn sum(&mut self, lanes: u32, wi: &Row3, drawn: Option<(&DrawnRows, &BlockChoices)>) -> BlockValues {
         let mut sums = Sums::NONE;
         let towards = Towards { wi: *wi, height: heights(wi, self.gnormal) };
         for lane in lanes_of(lanes & self.native) {
-            self.add_natives(lane, wi.get(lane), towards.height[lane], &mut sums);
+            let known = drawn.and_then(|(rows, choices)| rows.known_of_native(lane, choices));
+            self.add_natives(lane, (wi.get(lane), towards.height[lane]), known, &mut sums);
         }
         for number in 0..self.own.count() {
             let slot = self.own.slot_mut(number);
@@ -89,10 +90,13 @@ impl BlockBsdf<'_> {
             if asked != 0 {
                 let mut asks = asks_of(slot, &towards, self.gnormal, self.bent_normals == BentNormals::Conserve);
                 let itself = asks.itself & asked;
-                let drawn = known.map_or(0, |(drawn, places)| drawn.known & itself & lanes_at(places, number as u32));
-                slot.evaluate_rows(wi, itself & !drawn, &mut of_slot.values);
-                if let Some((rows, _)) = known {
-                    know(rows, drawn, &mut of_slot.values);
+                let of_slot_itself = |(rows, choices): (&DrawnRows, &BlockChoices)| {
+                    rows.known & itself & !choices.native & lanes_at(&choices.place, number as u32)
+                };
+                let known = drawn.map_or(0, of_slot_itself);
+                slot.evaluate_rows(wi, itself & !known, &mut of_slot.values);
+                if let Some((rows, _)) = drawn {
+                    know(rows, known, &mut of_slot.values);
                 }
                 let mirrored = asks.mirrored & asked;
                 if mirrored != 0 {
@@ -107,12 +111,20 @@ impl BlockBsdf<'_> {
         BlockValues { value: sums.value, pdf: sums.pdf }
     }
 
-    fn add_natives(&self, lane: usize, wi: Vec3, height: f32, sums: &mut Sums) {
+    /// `known` is what one of them has in the direction that it drew itself, by its place.
+    fn add_natives(
+        &self,
+        lane: usize,
+        (wi, height): (Vec3, f32),
+        known: Option<(usize, (Vec3, f32))>,
+        sums: &mut Sums,
+    ) {
         let bsdf = (self.natives_of)(lane);
-        for l in bsdf.all() {
+        for (place, l) in bsdf.all().enumerate() {
             sums.total[lane] += l.choice;
             if !l.lobe.is_specular() && height != 0.0 {
-                let (of_lobe, density) = bsdf.of_lobe(l.lobe, wi, height, None);
+                let known = known.filter(|(of, _)| *of == place).map(|(_, known)| known);
+                let (of_lobe, density) = bsdf.of_lobe(l.lobe, wi, height, known);
                 sums.value.set(lane, sums.value.get(lane) + l.weight * of_lobe);
                 sums.pdf[lane] += density * l.choice;
             }

@@ -191,12 +191,12 @@ impl OwnLobes {
         found.map_or(Vec3::ZERO, |(_, rows)| Vec3::from(read3(rows, 0, lane)))
     }
 
-    /// The values of many lobes together, in the order of the requests.
+    /// The values of many lobes together, in the order of the requests: for tests and benches.
     pub fn evaluate(&mut self, requests: &[Request<Vec3>]) -> Vec<Value> {
         self.rounds(requests, |slot, round, answer| slot.evaluate(round, answer))
     }
 
-    /// Directions of many lobes together.
+    /// Directions of many lobes together, likewise.
     pub fn draw(&mut self, requests: &[Request<Vec2>]) -> Vec<Option<LobeSample>> {
         self.rounds(requests, |slot, round, answer| slot.draw(round, answer))
     }

@@ -14,7 +14,7 @@ use crate::ray::RayDifferential;
 use crate::scene::Scene;
 use glam::Vec3;
 
-/// What each lane has. The arrays are as long as the block, but for `lobes` and `onward`.
+/// What each lane has. The lists are as long as the block, but for `lobes` and `onward`.
 #[derive(Default)]
 pub struct Vertices {
     /// Rays that the paths have had before.

@@ -6,7 +6,7 @@
 use super::area::{Emitter, ShapeSample, solid_angle_pdf};
 use super::solid_angle::{PolygonPoint, SphericalPolygon};
 use crate::accel::offset_origin;
-use crate::geometry::surface::{self, Place};
+use crate::geometry::surface;
 use crate::geometry::{Geometry, Hit, Primitive};
 use crate::math::lanes::{Row, Row3, wide};
 use crate::math::uniform_triangle;
@@ -22,8 +22,8 @@ pub struct FlatLight {
     /// Unit length, to the front.
     normal: Vec3,
     area: f32,
-    /// Bounds of what rounding does to any point of it.
-    error: Vec3,
+    /// Bounds of what rounding does to the corners. For a point between them, they are mixed as the corners are.
+    errors: [Vec3; 3],
     is_triangle: bool,
     pub shape: u32,
 }
@@ -46,10 +46,13 @@ impl FlatLight {
         };
         let corners = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(place);
         let across = (!is_triangle).then(|| place((1.0, 1.0)));
-        // Bounds are sums of parts that grow evenly between the corners, or with the distance from 0.
-        let bounds = corners.iter().chain(&across).map(|p: &Place| p.position_error);
-        let error = bounds.fold(Vec3::ZERO, Vec3::max);
-        Some(FlatLight { corners: corners.map(|p| p.position), normal, area, error, is_triangle, shape })
+        // A bound is a sum of parts that grow with the distance from 0 along each axis, so a mixture of three is one, too. Four are not
+        // mixed in one plane.
+        let errors = match across {
+            None => corners.map(|p| p.position_error),
+            Some(across) => [corners.iter().fold(across.position_error, |e, p| e.max(p.position_error)); 3],
+        };
+        Some(FlatLight { corners: corners.map(|p| p.position), normal, area, errors, is_triangle, shape })
     }
 
     #[inline(always)]
@@ -72,13 +75,15 @@ impl FlatLight {
         let far = PolygonPoint { wi, distance, coordinates, is_found: (distance > 0.0) & (far_pdf > 0.0) };
         let is_near = seen.is_near();
         let PolygonPoint { wi, distance, coordinates: (x, y), is_found } = if is_near { near } else { far };
+        let [error, of_x, of_y] = self.errors;
+        let error = error * (1.0 - x - y).max(0.0) + of_x * x + of_y * y;
         FlatSample {
             wi,
             distance,
             x,
             y,
             pdf: if is_near { 1.0 / seen.solid_angle() } else { far_pdf },
-            beside: offset_origin(origin + along_x * x + along_y * y, self.error, self.normal, -wi),
+            beside: offset_origin(origin + along_x * x + along_y * y, error, self.normal, -wi),
             is_behind: wi.dot(self.normal) > 0.0,
             is_found,
         }
@@ -110,7 +115,7 @@ struct FlatSample {
 pub struct FlatLights {
     corners: [Row3; 3],
     normal: Row3,
-    error: Row3,
+    errors: [Row3; 3],
     area: Row,
     is_triangle: [u32; LANES],
 }
@@ -119,7 +124,7 @@ impl FlatLights {
     pub const NONE: FlatLights = FlatLights {
         corners: [Row3::ZERO; 3],
         normal: Row3::ZERO,
-        error: Row3::ZERO,
+        errors: [Row3::ZERO; 3],
         area: [0.0; LANES],
         is_triangle: [0; LANES],
     };
@@ -127,18 +132,19 @@ impl FlatLights {
     pub fn set(&mut self, lane: usize, light: &FlatLight) {
         self.corners.iter_mut().zip(light.corners).for_each(|(row, corner)| row.set(lane, corner));
         self.normal.set(lane, light.normal);
-        self.error.set(lane, light.error);
+        self.errors.iter_mut().zip(light.errors).for_each(|(row, error)| row.set(lane, error));
         self.area[lane] = light.area;
         self.is_triangle[lane] = light.is_triangle.into();
     }
 
     #[inline(always)]
     fn get(&self, lane: usize) -> FlatLight {
+        let three = |rows: &[Row3; 3]| [rows[0].get(lane), rows[1].get(lane), rows[2].get(lane)];
         FlatLight {
-            corners: [self.corners[0].get(lane), self.corners[1].get(lane), self.corners[2].get(lane)],
+            corners: three(&self.corners),
             normal: self.normal.get(lane),
             area: self.area[lane],
-            error: self.error.get(lane),
+            errors: three(&self.errors),
             is_triangle: self.is_triangle[lane] != 0,
             shape: 0,
         }

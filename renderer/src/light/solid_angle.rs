@@ -43,7 +43,7 @@ pub struct PolygonPoint {
 }
 
 impl SphericalPolygon {
-    /// Of the end of the first edge, the origin, and the end of the second, which lie there as seen from the point.
+    /// Of the origin and the ends of both edges, which lie there as seen from the point.
     #[inline(always)]
     pub fn new([a, x, y]: [Vec3; 3], is_triangle: bool) -> SphericalPolygon {
         let across = x + y - a;

@@ -5,6 +5,7 @@ use super::cotangents::{Part, TableCotangents};
 use super::globals::{self, Fill};
 use super::table::{LobeSlot, SlotKind};
 use super::{Material, Scratch, ShadingPoint, Source, Surroundings};
+use crate::math::lanes::first_lanes;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{Block, HostServices, Order, ParameterBlock, ParameterDesc, ParameterValue, Row};
@@ -245,7 +246,7 @@ impl Material {
         }
         let output_rows = pullback.shader.interface().output_rows;
         scratch.outputs.resize(output_rows.max(scratch.outputs.len()), Row::ZERO);
-        let mask = ((1_u64 << points.len()) - 1) as u32;
+        let mask = first_lanes(points.len());
         // A lane that ends early leaves zeros, and was told of when the primal ended there.
         pullback.shader.run(&mut Block {
             host,

@@ -4,6 +4,7 @@
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Entry, Material, ShadingPoint, place, places};
 use crate::bsdf::{Lobes, OwnCotangents, OwnLobes, Place};
+use crate::math::lanes::first_lanes;
 use glam::Vec3;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{LANES, Layer, Row, read3};
@@ -159,7 +160,7 @@ impl Material {
         for (layer, base, seeds) in std::mem::take(&mut cotangents.shares) {
             own.pull_back_shares(slots[layer], base, &seeds, &mut cotangents.own);
         }
-        let (places, lanes) = (places(points), ((1_u64 << points.len()) - 1) as u32);
+        let (places, lanes) = (places(points), first_lanes(points.len()));
         for (slot, number) in self.lobes.iter().zip(&slots) {
             let SlotKind::Own { given: count, floats, .. } = &slot.kind else { continue };
             let given = (&rows[slot.parameter_row..][..*count], &floats[..]);

@@ -101,7 +101,7 @@ pub type PerLane = SmallVec<[Vec3; LANES]>;
 pub struct Shaded {
     pub emission: Vec3,
     pub lobes: Range<usize>,
-    /// Likewise of those whose code is a struct of a file.
+    /// Likewise of those whose code is a struct of a file; empty where nobody asks for them one by one.
     pub own: Range<usize>,
     /// No weight and no parameter of a lobe was NaN or infinite. Those that were count as 0, normals as the surface's.
     pub numbers: bool,

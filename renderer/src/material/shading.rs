@@ -3,12 +3,13 @@
 use super::table::{SlotKind, Table};
 use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, places};
 use crate::bsdf::{OwnLobes, WeightedLobe};
+use crate::math::lanes::{first_lanes, mask_of};
 use glam::Vec3;
 use ssl_compiler::runtime::{Block, BlockStatus, HostServices, LANES, Row};
 
 impl Material {
-    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
-    /// that the shader ended early is black.
+    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to the lists; those with code in SSL only if
+    /// they are to be listed. A lane that the shader ended early is black.
     pub fn shade(
         &self,
         points: &[ShadingPoint],
@@ -131,7 +132,7 @@ impl Material {
             scratch.outputs.resize(output_rows, Row::ZERO);
         }
         globals::fill(&self.fills, points, around, &mut scratch.globals);
-        let mask = ((1_u64 << points.len()) - 1) as u32;
+        let mask = first_lanes(points.len());
         self.shader.run(&mut Block {
             host,
             mask,
@@ -147,7 +148,7 @@ impl Material {
         }
         let places = places(points);
         let lives = |lane: &usize| status.errors[*lane].is_none();
-        let living: u32 = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
+        let living = mask_of((0..points.len()).filter(lives));
         for slot in &self.lobes {
             scratch.slots.push(match &slot.kind {
                 SlotKind::Native(_) => usize::MAX,

@@ -5,6 +5,7 @@ use super::shipped;
 use super::table::{float_rows, rows};
 use super::{Making, ShadingLanguage};
 use crate::bsdf::{LobeCode, OwnCotangents, OwnLobes, Place, Places, Request, WeightedOwn};
+use crate::math::lanes::first_lanes;
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
 use ssl_compiler::types::Type;
@@ -42,7 +43,7 @@ impl ShippedLobe {
     /// each place. Returns its slot.
     pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut OwnLobes) -> usize {
         lobes.clear();
-        let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, ((1_u64 << places.len()) - 1) as u32);
+        let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, first_lanes(places.len()));
         let slot =
             lobes.begin(&code, (parameters, &self.floats), &Places::new(places.iter().copied()), &self.bases, mask);
         let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
@@ -63,7 +64,7 @@ impl ShippedLobe {
         let mut cotangents = OwnCotangents::default();
         cotangents.begin(lobes);
         lobes.pull_back_values(values, &mut cotangents, &mut Vec::new());
-        let at = (&Places::new(places.iter().copied()), ((1_u64 << places.len()) - 1) as u32);
+        let at = (&Places::new(places.iter().copied()), first_lanes(places.len()));
         let gradient = lobes.pull_back_begin(slot, (parameters, &self.floats), at, &mut cotangents);
         Ok(gradient.iter().take(parameters.len()).copied().collect())
     }

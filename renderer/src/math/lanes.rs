@@ -62,6 +62,11 @@ pub fn mask_of(lanes: impl IntoIterator<Item = usize>) -> u32 {
     lanes.into_iter().fold(0, |mask, lane| mask | 1 << lane)
 }
 
+/// A bit for each of the first lanes.
+pub fn first_lanes(count: usize) -> u32 {
+    ((1_u64 << count) - 1) as u32
+}
+
 /// A bit for each lane that has not 0.
 #[inline(always)]
 pub fn mask_where(lanes: &[u32; LANES]) -> u32 {
@@ -129,7 +134,7 @@ pub fn widest() -> usize {
 }
 
 /// Narrower registers than the processor has, for tests.
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 pub mod narrow {
     use std::cell::Cell;
 

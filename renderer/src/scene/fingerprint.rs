@@ -6,6 +6,7 @@ use super::context::Context;
 use super::graphs::Image;
 use super::schema::{Numbers, SceneFile, ShapeTable};
 use super::setup::LoadOptions;
+use crate::material::Making;
 use crate::texture::file::{is_udim, udim_tiles};
 use ssl_compiler::input;
 use std::io::{Read, Seek, SeekFrom};
@@ -20,7 +21,8 @@ pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadO
     let mut all = Xxh3::new();
     // Pictures of one version of the renderer may differ from those of another.
     all.update(env!("CARGO_PKG_VERSION").as_bytes());
-    all.update(format!("{:?} {:?}", options.making.passes, options.structure).as_bytes());
+    let Making { passes, lobes_in_rust, .. } = &options.making;
+    all.update(format!("{passes:?} {lobes_in_rust} {:?}", options.structure).as_bytes());
     options.closures.iter().for_each(|kind| all.update((kind.closure_type)().name.as_bytes()));
     let mut parts: Vec<u64> = context.sources.files().iter().map(|f| xxh3_64(f.text.as_bytes())).collect();
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));

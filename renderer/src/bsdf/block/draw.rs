@@ -40,6 +40,13 @@ impl DrawnRows {
         self.found |= 1 << lane;
     }
 
+    /// What a lobe in Rust has in the direction that it drew, with its place.
+    pub(super) fn known_of_native(&self, lane: usize, choices: &BlockChoices) -> Option<(usize, (Vec3, f32))> {
+        let is_known = self.known & choices.native & 1 << lane != 0;
+        let (weight, pdf) = (self.weight.get(lane), self.pdf[lane]);
+        is_known.then_some((choices.place[lane] as usize, (weight * pdf, pdf)))
+    }
+
     fn refracted(&self, lane: usize) -> Option<Refraction> {
         let eta = self.eta[lane];
         (eta > 0.0).then_some(Refraction { eta })
@@ -69,7 +76,7 @@ impl BlockBsdf<'_> {
             samples[lane] = Some(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
         }
         let smooth = drawn.found & !choices.specular;
-        let values = self.sum(smooth | given, &drawn.wi, Some((&drawn, &choices.place)));
+        let values = self.sum(smooth | given, &drawn.wi, Some((&drawn, choices)));
         for lane in lanes_of(smooth) {
             let (value, pdf) = (values.value.get(lane), values.pdf[lane]);
             let (wi, refracted) = (drawn.wi.get(lane), drawn.refracted(lane));
@@ -88,8 +95,13 @@ impl BlockBsdf<'_> {
             let (drawn, weight) = bsdf.settled(chosen.lobe, chosen.lobe.sample(bsdf.wo, u)?)?;
             return Some(chosen.specular_sample(&drawn, weight * choices.per[lane]));
         }
-        let Drawn { wi, refracted, .. } = bsdf.draw(chosen.lobe, u)?;
+        let Drawn { wi, refracted, own, .. } = bsdf.draw(chosen.lobe, u)?;
         drawn.set(lane, wi, refracted);
+        if let Some(own) = own {
+            drawn.weight.set(lane, own.weight);
+            drawn.pdf[lane] = own.pdf;
+            drawn.known |= 1 << lane;
+        }
         None
     }
 

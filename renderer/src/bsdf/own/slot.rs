@@ -1,9 +1,9 @@
-//! One slot of a lobe table: the same closure in every lane, its rows, and what was asked of it beforehand.
+//! One slot of a lobe table: the same closure in every lane, its rows, and its weights.
 
 use super::places::Places;
 use super::{DIFFUSE, FRAME, LobeCode, MOST_OUTPUTS, REFLECTS, SPECULAR, Step, TRANSMITS, Value};
 use crate::bsdf::{LobeSample, Refraction};
-use crate::math::lanes::{self, Row3, lanes_of, mask_of};
+use crate::math::lanes::{self, Row3, first_lanes, lanes_of, mask_of};
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
@@ -157,7 +157,7 @@ impl Slot {
         let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 4]);
         let at = self.members() + FRAME;
         directions.iter().enumerate().for_each(|(lane, wi)| write3(&mut rows, at, lane, *wi));
-        self.run(Step::Eval, &rows, &mut outputs, ((1_u64 << directions.len()) - 1) as u32);
+        self.run(Step::Eval, &rows, &mut outputs, first_lanes(directions.len()));
         (0..directions.len()).map(|lane| value_in(&outputs, lane)).collect()
     }
 
@@ -167,7 +167,7 @@ impl Slot {
         for (lane, u) in u.iter().enumerate() {
             (rows[at].0[lane], rows[at + 1].0[lane]) = (u.x, u.y);
         }
-        self.run(Step::Draw, &rows, &mut outputs, ((1_u64 << u.len()) - 1) as u32);
+        self.run(Step::Draw, &rows, &mut outputs, first_lanes(u.len()));
         (0..u.len()).map(|lane| sample_in(&outputs, lane)).collect()
     }
 }

@@ -1,10 +1,11 @@
 //! What focuses light: balls round the shapes whose materials have narrow lobes. Photons are sent there more often than elsewhere.
 
-use crate::bsdf::{Bsdf, BsdfSample, OwnLobes};
+use crate::bsdf::{Bsdf, BsdfSample, OwnLobe, OwnLobes};
 use crate::geometry::{Body, Geometry, Surface};
 use crate::material::{Scratch, ShadingPoint};
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 /// A ball round something.
 #[derive(Clone, Copy, Debug)]
@@ -79,19 +80,20 @@ fn may_focus(scene: &Scene, material: usize) -> bool {
     material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
     scene.textures.cache().release();
     points.iter().zip(&shaded).any(|(point, shaded)| {
-        let bsdf = Bsdf {
-            lobes: &lobes[shaded.lobes.clone()],
-            own: None,
-            wo: -point.incident,
-            gnormal: Vec3::Z,
-            bent_normals: scene.integrator.bent_normals,
-        };
-        // Lobes of files are asked in blocks: they count as narrow unless they say otherwise.
-        let own = own.list[shaded.own.clone()].iter().any(|l| !l.lobe.is_diffuse());
-        own || bsdf.lobes.iter().enumerate().any(|(i, _)| {
-            let alone = Bsdf { lobes: &bsdf.lobes[i..i + 1], ..bsdf };
-            let next = alone.sample(Vec2::splat(0.3));
-            next.is_some_and(|next| is_narrow(&next) && next.specular.is_none_or(|specular| !specular.straight))
-        })
+        let wo = -point.incident;
+        let bent_normals = scene.integrator.bent_normals;
+        let all = Bsdf { lobes: &lobes[shaded.lobes.clone()], own: None, wo, gnormal: Vec3::Z, bent_normals };
+        let alone = |i: usize| Bsdf { lobes: &all.lobes[i..i + 1], ..all }.sample(Vec2::splat(0.3));
+        let narrow = |next: &BsdfSample| is_narrow(next) && next.specular.is_none_or(|specular| !specular.straight);
+        let natives = (0..all.lobes.len()).any(|i| alone(i).is_some_and(|next| narrow(&next)));
+        natives || own.list[shaded.own.clone()].iter().any(|l| has_narrow_part(&own, &l.lobe, wo))
     })
+}
+
+/// Whether a lobe with code in SSL is narrow, or a part of it is that it draws from at least once in `DRAWS` times.
+fn has_narrow_part(own: &OwnLobes, lobe: &OwnLobe, wo: Vec3) -> bool {
+    const DRAWS: usize = 256;
+    let points: Vec<Vec2> = (0..DRAWS).map(|i| Vec2::new((i as f32 + 0.5) / DRAWS as f32, 0.3)).collect();
+    let mut drawn = points.chunks(LANES).flat_map(|some| own.samples(lobe, wo, some)).flatten();
+    lobe.is_specular() || drawn.any(|sample| sample.pdf >= NARROW)
 }
