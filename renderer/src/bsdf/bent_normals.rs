@@ -49,7 +49,7 @@ pub struct Parts {
 }
 
 /// Lost shares below this are rounding: the normal is not bent.
-pub(super) const LEAST_LOSS: f32 = 1e-6;
+const LEAST_LOSS: f32 = 1e-6;
 
 impl Bsdf<'_> {
     /// A direction of one lobe; `None` where it carries nothing.
@@ -144,8 +144,7 @@ impl Bsdf<'_> {
         if !returns(lobe) || self.bent_normals == BentNormals::Drop {
             return 0.0;
         }
-        let lost = 0.5 * (1.0 - lobe.normal().dot(self.gnormal).clamp(0.0, 1.0));
-        if lost < LEAST_LOSS { 0.0 } else { lost }
+        lost_share(lobe.normal(), self.gnormal)
     }
 
     /// Whether the surface mirrors those directions of a lobe that end on its wrong side.
@@ -156,6 +155,13 @@ impl Bsdf<'_> {
     fn mirrored(&self, wi: Vec3, height: f32) -> Vec3 {
         wi - self.gnormal * (2.0 * height)
     }
+}
+
+/// What of a diffuse lobe of one side would go through the surface.
+#[inline(always)]
+pub(super) fn lost_share(normal: Vec3, gnormal: Vec3) -> f32 {
+    let lost = 0.5 * (1.0 - normal.dot(gnormal).clamp(0.0, 1.0));
+    if lost < LEAST_LOSS { 0.0 } else { lost }
 }
 
 /// Whether a lobe sends what is lost evenly about the geometric normal: it is diffuse, and has one side to send it to.

@@ -9,7 +9,7 @@ mod draw;
 pub use choose::BlockChoices;
 pub use draw::BlockSamples;
 
-use super::bent_normals::{BentNormals, LEAST_LOSS};
+use super::bent_normals::{BentNormals, lost_share};
 use super::own::Slot;
 use super::{Bsdf, OwnLobes, Reach};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
@@ -33,6 +33,19 @@ pub struct BlockBsdf<'a> {
 pub struct BlockValues {
     pub value: Row3,
     pub pdf: Row,
+}
+
+/// That of one lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LobesValue {
+    pub value: Vec3,
+    pub pdf: f32,
+}
+
+impl BlockValues {
+    pub fn get(&self, lane: usize) -> LobesValue {
+        LobesValue { value: self.value.get(lane), pdf: self.pdf[lane] }
+    }
 }
 
 /// What lobes the lanes have, a bit for each lane.
@@ -189,13 +202,6 @@ struct Sums {
 
 impl Sums {
     const NONE: Sums = Sums { value: Row3::ZERO, pdf: [0.0; LANES], total: [0.0; LANES] };
-}
-
-/// The share of a diffuse lobe that would be lost and is returned.
-#[inline(always)]
-fn lost_share(normal: Vec3, gnormal: Vec3) -> f32 {
-    let lost = 0.5 * (1.0 - normal.dot(gnormal).clamp(0.0, 1.0));
-    if lost < LEAST_LOSS { 0.0 } else { lost }
 }
 
 wide! {

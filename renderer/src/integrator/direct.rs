@@ -12,7 +12,9 @@ use super::probe::{NotedLight, ProbedLight};
 use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
+use crate::bsdf::LobesValue;
 use crate::geometry::surface;
+use crate::guide::Cell;
 use crate::light::{
     self, DirectionFootprint, LightId, LightLiSample, LightSampling, MaterialEmission, ParallelLight, PointLight,
     ShapeSample,
@@ -59,18 +61,20 @@ fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usiz
     evaluate(scene, vertices, drawn, valued);
     let smooth_shares = smooth_shares(scene, vertices);
     for ((lane, towards), of_lobes) in drawn.iter().zip(valued) {
-        let (lane, share) = (*lane, smooth_shares[*lane]);
+        let lane = *lane;
         let vertex = vertex(scene, vertices, lane, paths);
+        let mixed = |cell: &Cell| cell.mixed(towards.wi, of_lobes.pdf, smooth_shares[lane]);
+        let of_both = LobesValue { pdf: vertex.cell.map_or(of_lobes.pdf, mixed), ..*of_lobes };
         let notes = probe.is_some().then_some(&mut *noted);
         let followed = followed.as_mut();
-        vertex.weigh(towards, (*of_lobes, share), &mut Queue { samples, notes, followed, vertices, lane });
+        vertex.weigh(towards, of_both, &mut Queue { samples, notes, followed, vertices, lane });
     }
 }
 
 /// What the lobes have in the directions that lanes drew, and the densities. The directions of a lane stand together.
-fn evaluate(scene: &Scene, vertices: &mut Vertices, drawn: &[(usize, LightDirection)], valued: &mut Vec<(Vec3, f32)>) {
+fn evaluate(scene: &Scene, vertices: &mut Vertices, drawn: &[(usize, LightDirection)], valued: &mut Vec<LobesValue>) {
     valued.clear();
-    valued.resize(drawn.len(), (Vec3::ZERO, 0.0));
+    valued.resize(drawn.len(), LobesValue::default());
     // One direction of each lane in a round.
     let (mut firsts, mut counts) = ([0; LANES], [0; LANES]);
     for (number, (lane, _)) in drawn.iter().enumerate() {
@@ -85,7 +89,7 @@ fn evaluate(scene: &Scene, vertices: &mut Vertices, drawn: &[(usize, LightDirect
         }
         let values = vertices.ask_lobes(scene, |block| block.eval(lanes, &wi));
         for lane in lanes_of(lanes) {
-            valued[firsts[lane] + round] = (values.value.get(lane), values.pdf[lane]);
+            valued[firsts[lane] + round] = values.get(lane);
         }
     }
 }
@@ -224,14 +228,8 @@ impl Vertex<'_> {
         draws.push(LightDirection { kind, wi, distance, chance, radiance });
     }
 
-    /// Queues a sample, where the lobes have this value and density. One that they could have drawn is weighed against that.
-    fn weigh(
-        &self,
-        towards: &LightDirection,
-        ((value, of_lobes), smooth_share): ((Vec3, f32), f32),
-        queue: &mut Queue<'_>,
-    ) {
-        let pdf = self.cell.map_or(of_lobes, |cell| cell.mixed(towards.wi, of_lobes, smooth_share));
+    /// Queues a sample, where the lobes have this value. One that they, or the guide, could have drawn is weighed against that.
+    fn weigh(&self, towards: &LightDirection, LobesValue { value, pdf }: LobesValue, queue: &mut Queue<'_>) {
         let (share, scale, weight) = match towards.chance {
             Chance::Choice(p) => (1.0, 1.0 / p, (value != Vec3::ZERO).then(|| value / p)),
             Chance::Density(light_pdf) => {

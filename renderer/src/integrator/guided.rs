@@ -4,7 +4,7 @@
 use super::numbers::BlockNumbers;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
-use crate::bsdf::{BlockChoices, BsdfSample, Refraction};
+use crate::bsdf::{BlockChoices, BsdfSample, LobesValue, Refraction};
 use crate::guide::Cell;
 use crate::math::lanes::{lanes_of, mask_of};
 use crate::math::split;
@@ -51,10 +51,10 @@ pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
 }
 
 impl Cell {
-    /// A direction that the cell gave, where the lobes have this value and this density, and are `smooth_share` of the time not
+    /// A direction that the cell gave, where the lobes have this value, and are `smooth_share` of the time not
     /// specular. `gnormal` is on the side of the viewer.
-    pub fn sampled(&self, wi: Vec3, gnormal: Vec3, (value, pdf): (Vec3, f32), smooth_share: f32) -> Option<BsdfSample> {
-        let pdf = self.mixed(wi, pdf, smooth_share);
+    pub fn sampled(&self, wi: Vec3, gnormal: Vec3, of_lobes: LobesValue, smooth_share: f32) -> Option<BsdfSample> {
+        let (value, pdf) = (of_lobes.value, self.mixed(wi, of_lobes.pdf, smooth_share));
         let refracted = (wi.dot(gnormal) < 0.0).then_some(Refraction { eta: 1.0 });
         let carries = value != Vec3::ZERO && pdf > 0.0;
         carries.then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })

@@ -44,8 +44,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         let share = smooth_shares[lane];
         let sampled = match (vertices.cell(scene, lane), given >> lane & 1 != 0) {
             (Some(cell), true) => {
-                let value = (values.value.get(lane), values.pdf[lane]);
-                cell.sampled(directions.get(lane), vertices.gnormals.get(lane), value, share)
+                cell.sampled(directions.get(lane), vertices.gnormals.get(lane), values.get(lane), share)
             }
             (cell, _) => samples[lane].map(|sample| cell.map_or(sample, |cell| cell.beside(sample, share))),
         };

@@ -14,11 +14,11 @@ use super::vertices::Vertices;
 use super::view::View;
 use super::visibility::Crossings;
 use super::watch::WatchedLookUps;
+use crate::bsdf::LobesValue;
 use crate::film::Shape;
 use crate::geometry::{Hit, Wanted};
 use crate::material::Scratch;
 use crate::ray::Ray;
-use glam::Vec3;
 
 #[derive(Default)]
 pub struct Workspace {
@@ -44,8 +44,8 @@ pub struct Workspace {
     pub scratch: Scratch,
     /// The light samples that the lanes of the block draw.
     pub drawn: Vec<(usize, LightDirection)>,
-    /// Of each the value of the lobes, and their density.
-    pub valued: Vec<(Vec3, f32)>,
+    /// What the lobes have in each of them.
+    pub valued: Vec<LobesValue>,
     /// Somebody asks for the lobes of single lanes.
     pub lists_lobes: bool,
     /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.

@@ -1,8 +1,8 @@
 //! Directions that the lanes of a block draw from the lobes that they chose.
 
 use super::choose::BlockChoices;
-use super::{BlockBsdf, BlockValues, lanes_at, lost_share};
-use crate::bsdf::bent_normals::{BentNormals, Drawn};
+use super::{BlockBsdf, BlockValues, lanes_at};
+use crate::bsdf::bent_normals::{BentNormals, Drawn, lost_share};
 use crate::bsdf::{BsdfSample, Refraction, Specular, Weighted};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use crate::math::{Frame, cosine_hemisphere, split};
