@@ -7,7 +7,7 @@
 //! is found again in f64.
 
 use crate::ray::Ray;
-use glam::{Vec3, Vec4};
+use glam::{BVec4A, Vec3, Vec4};
 use std::ops::{Add, Mul};
 
 /// A distance that may be off by a larger share than this is found again. What the bound says is seldom reached: it is a hundred times
@@ -147,19 +147,39 @@ impl ShearedRay {
         let determinant = u + v + w;
         let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
         let reach = [0, 1, 2].map(|i| a[i].abs().max(b[i].abs()).max(c[i].abs()));
-        let edges = u.abs().max(v.abs()).max(w.abs());
-        let error = rounding(reach[0], reach[1], reach[2], edges) * (s.z / determinant).abs();
+        let error = rounding(reach[0], reach[1], reach[2], high.max(-low)) * (s.z / determinant).abs();
+        let line = Line { met, strict: low.cmpgt(Vec4::ZERO) | high.cmplt(Vec4::ZERO), t, error };
+        let nearest = match self.what_counts(&line, t_min, t_max) {
+            Some(counts) => nearest_of(counts.bitmask(), t)?,
+            None => return self.decide_each(four, &line, [v, w, determinant], t_min, t_max),
+        };
+        let determinant = determinant[nearest];
+        Some((nearest, t[nearest], v[nearest] / determinant, w[nearest] / determinant))
+    }
+
+    /// The triangles met within the distances, or nothing where f32 does not know it of all of them.
+    #[inline(always)]
+    fn what_counts(&self, line: &Line, t_min: f32, t_max: f32) -> Option<BVec4A> {
+        let &Line { met, strict, t, error } = line;
+        let ahead = t.cmpgt(Vec4::splat(t_min));
+        // As `is_unsure` has it.
+        let behind = error.cmple(Vec4::splat(self.near)) | (t + error).cmple(Vec4::splat(t_min));
+        let known = error.cmple(t.abs() * UNSURE) | (!ahead & behind);
+        (!(met & !(strict & known)).any()).then(|| met & ahead & t.cmplt(Vec4::splat(t_max)))
+    }
+
+    /// As [`ShearedRay::intersect_four`], lane by lane, of which some need more digits.
+    #[cold]
+    fn decide_each(&self, four: &FourTriangles, line: &Line, shares: [Vec4; 3], t_min: f32, t_max: f32) -> Option<(usize, f32, f32, f32)> {
+        let [v, w, determinant] = shares;
         let mut best: Option<(usize, f32, f32, f32)> = None;
-        let mut mask = met.bitmask();
-        while mask != 0 {
-            let lane = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
+        for lane in (0..4).filter(|lane| line.met.test(*lane)) {
             let nearest = best.map_or(t_max, |b| b.1);
-            let found = if low[lane] > 0.0 || high[lane] < 0.0 {
-                let (t, determinant) = (t[lane], determinant[lane]);
-                let found = match self.is_unsure(t, error[lane], t_min) {
-                    true => self.in_f64(&four.triangle(lane), t_min, error[lane]),
-                    false => Some((t, v[lane] / determinant, w[lane] / determinant)),
+            let found = if line.strict.test(lane) {
+                let (t, error) = (line.t[lane], line.error[lane]);
+                let found = match self.is_unsure(t, error, t_min) {
+                    true => self.in_f64(&four.triangle(lane), t_min, error),
+                    false => Some((t, v[lane] / determinant[lane], w[lane] / determinant[lane])),
                 };
                 found.filter(|found| found.0 > t_min && found.0 < nearest)
             } else {
@@ -170,6 +190,33 @@ impl ShearedRay {
         }
         best
     }
+}
+
+/// What f32 finds of four triangles and the line along a ray.
+struct Line {
+    /// The line meets a triangle, maybe at its edge.
+    met: BVec4A,
+    /// Not at its edge.
+    strict: BVec4A,
+    /// Where, and how far that may be off.
+    t: Vec4,
+    error: Vec4,
+}
+
+/// The lane of a set with the smallest distance; of equal ones the first.
+#[inline(always)]
+fn nearest_of(mut set: u32, t: Vec4) -> Option<usize> {
+    let mut nearest = set.trailing_zeros() as usize;
+    if set == 0 {
+        return None;
+    }
+    set &= set - 1;
+    while set != 0 {
+        let lane = set.trailing_zeros() as usize;
+        nearest = if t[lane] < t[nearest] { lane } else { nearest };
+        set &= set - 1;
+    }
+    Some(nearest)
 }
 
 /// By how much `u a.z + v b.z + w c.z` may be wrong for vertices no further along each axis than this, and edge functions
