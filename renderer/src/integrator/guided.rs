@@ -6,7 +6,7 @@ use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::{BlockChoices, BsdfSample, LobesValue, Refraction};
 use crate::guide::Cell;
-use crate::math::lanes::{lanes_of, mask_of};
+use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
 use crate::math::split;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -40,7 +40,7 @@ pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, choi
 }
 
 /// How often the lanes that lie in cells choose a lobe that is not specular.
-pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
+pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> Row {
     let cells = vertices.cells.iter().enumerate();
     let guided = mask_of(cells.filter_map(|(lane, cell)| cell.map(|_| lane)));
     let mut shares = [1.0; LANES];
@@ -48,6 +48,16 @@ pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
         vertices.ask_lobes(scene, |block| lanes_of(guided).for_each(|lane| shares[lane] = block.smooth_share(lane)));
     }
     shares
+}
+
+/// Densities of directions of lanes as the lobes and the guide draw them, made of those of the lobes.
+pub fn mix(scene: &Scene, vertices: &Vertices, (lanes, wi): (u32, &Row3), smooth_shares: &Row, pdf: &mut Row) {
+    // There are no cells where nothing guides.
+    for lane in lanes_of(lanes).take_while(|_| !vertices.cells.is_empty()) {
+        if let Some(cell) = vertices.cell(scene, lane) {
+            pdf[lane] = cell.mixed(wi.get(lane), pdf[lane], smooth_shares[lane]);
+        }
+    }
 }
 
 impl Cell {

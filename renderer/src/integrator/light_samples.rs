@@ -7,47 +7,6 @@ use crate::material::{Material, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
 
-/// A direction that a light shines from.
-pub struct LightDirection {
-    pub kind: &'static str,
-    pub wi: Vec3,
-    pub distance: f32,
-    pub chance: Chance,
-    pub radiance: Radiance,
-}
-
-/// How a direction was drawn.
-#[derive(Clone, Copy)]
-pub enum Chance {
-    /// With this density per steradian.
-    Density(f32),
-    /// It is that of a light without extent, which was chosen with this probability.
-    Choice(f32),
-}
-
-/// What is known of it before anybody asks a shader or a texture.
-pub enum Radiance {
-    /// With this radiance, or without extent with this irradiance.
-    Even {
-        radiance: Vec3,
-        from: LightId,
-        /// What it is for a light of strength 1.
-        per_unit: f32,
-    },
-    Shape(ShapeSample),
-    Environment,
-}
-
-impl LightDirection {
-    /// Per steradian; none of a light without extent.
-    pub fn pdf(&self) -> Option<f32> {
-        match self.chance {
-            Chance::Density(pdf) => Some(pdf),
-            Chance::Choice(_) => None,
-        }
-    }
-}
-
 /// Radiance that may arrive at a path.
 #[derive(Clone, Copy, Debug)]
 pub struct LightSample {

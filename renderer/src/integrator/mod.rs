@@ -17,7 +17,9 @@ pub mod faults;
 mod guided;
 mod intersect;
 mod last_vertices;
+mod light_round;
 mod light_samples;
+mod light_weights;
 pub mod messages;
 mod numbers;
 mod observers;
@@ -28,6 +30,7 @@ mod path;
 mod path_tracer;
 pub mod photons;
 pub mod probe;
+mod ray_origins;
 pub mod replay;
 mod scatter;
 #[cfg(test)]

@@ -43,13 +43,6 @@ impl BounceNumbers {
         self.pair(ROULETTE).next_1d()
     }
 
-    /// For each disk in the sky, the same points moved on the torus by the steps of a lattice (Roberts' R2 sequence).
-    pub fn suns(&self) -> impl Iterator<Item = Vec2> {
-        const STEP: Vec2 = Vec2::new(0.754_877_7, 0.569_840_3);
-        let first = self.pair(SUNS).next_2d();
-        (0..).map(move |i| (first + STEP * i as f32).fract().min(Vec2::splat(1.0_f32.next_down())))
-    }
-
     /// The sampler where one of the bounce's pairs begins.
     pub fn pair(&self, pair: u32) -> Sampler {
         let mut sampler = self.sampler;
@@ -90,5 +83,12 @@ impl BlockNumbers {
 
     pub fn environment(&self) -> [Vec2; LANES] {
         self.streams.points(self.first + ENVIRONMENT)
+    }
+
+    /// For a disk in the sky; for each the same points moved on the torus by the steps of a lattice (Roberts' R2 sequence).
+    pub fn sun(&self, number: usize) -> [Vec2; LANES] {
+        const STEP: Vec2 = Vec2::new(0.754_877_7, 0.569_840_3);
+        let moved = |first: Vec2| (first + STEP * number as f32).fract().min(Vec2::splat(1.0_f32.next_down()));
+        self.streams.points(self.first + SUNS).map(moved)
     }
 }

@@ -80,7 +80,7 @@ pub fn write_down(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts)
         bounce: vertices.depth(lane),
         material: material.name.clone(),
         distance: point.hit.t,
-        throughput: vertices.throughput[lane].to_array(),
+        throughput: vertices.throughput.get(lane).to_array(),
         globals: scene.values.all(point, scene.surroundings()),
         look_ups: of_lane.map(|(_, look_up)| look_up.clone()).collect(),
         lobes: material.lobe_values(scratch, lane),

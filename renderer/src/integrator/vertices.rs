@@ -5,6 +5,7 @@ use super::differentials::Differentials;
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
+use super::ray_origins::Places;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
 use crate::guide::Cell;
 use crate::light::LightSampleContext;
@@ -31,6 +32,8 @@ pub struct Vertices {
     pub own: OwnLobes,
     /// The geometric normals on the sides that the rays came from.
     pub gnormals: Row3,
+    /// Where rays leave them.
+    pub places: Places,
     /// What lobes the lanes have.
     pub masks: LobeMasks,
     /// The cell of the guide that each lies in, if any, and the direction that it gave in place of the lobes. Empty where
@@ -40,7 +43,7 @@ pub struct Vertices {
     /// What light sampling knows of each.
     pub receivers: Vec<LightSampleContext>,
     /// The throughput with which the path arrived.
-    pub throughput: Vec<Vec3>,
+    pub throughput: Row3,
     /// Whether the path was scattered on its way here.
     pub scattered: Vec<bool>,
     /// Whether all that the vertex came to were numbers.
@@ -74,8 +77,6 @@ pub struct Vertex<'a> {
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
     pub receiver: LightSampleContext,
-    /// That of the guide, if it lies in one.
-    pub cell: Option<&'a Cell>,
 }
 
 impl Vertices {
@@ -84,14 +85,14 @@ impl Vertices {
         let lanes = self.paths.len();
         for (lane, point) in self.points.iter().enumerate() {
             self.gnormals.set(lane, point.surface.gnormal_seen());
+            self.places.set(lane, &point.surface);
+            self.throughput.set(lane, paths[self.paths[lane] as usize].beta);
         }
         self.masks = self.ask_lobes(scene, |block| block.masks());
         let through = self.masks.smooth_through;
         self.receivers.clear();
         let numbered = self.points.iter().enumerate();
         self.receivers.extend(numbered.map(|(lane, point)| receiver(scene, point, through >> lane & 1 == 0)));
-        self.throughput.clear();
-        self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
         self.scattered.clear();
         self.scattered.extend(self.paths.iter().map(|path| paths[*path as usize].scattered));
         self.numbers.clear();
@@ -147,6 +148,13 @@ impl Vertices {
         let own = &self.own.list[self.shaded[lane].own.clone()];
         let own = (!own.is_empty()).then_some(Own { all: &self.own, list: own });
         Bsdf { lobes, own, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
+    }
+
+    /// That of a lane.
+    #[inline]
+    pub fn vertex<'a>(&'a self, scene: &'a Scene, paths: &'a [Path], lane: usize) -> Vertex<'a> {
+        let (path, point) = (&paths[self.paths[lane] as usize], &self.points[lane]);
+        Vertex { scene, path, point, receiver: self.receivers[lane] }
     }
 
     /// The cell of the guide that a lane lies in.

@@ -5,7 +5,8 @@ use super::clock::Clock;
 use super::differentials::Turns;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
-use super::light_samples::{DrawnLight, LightDirection, LightSamples};
+use super::light_round::LightRound;
+use super::light_samples::{DrawnLight, LightSamples};
 use super::messages::Messages;
 use super::order::Order;
 use super::path::{Path, SurfaceHit};
@@ -14,7 +15,6 @@ use super::vertices::Vertices;
 use super::view::View;
 use super::visibility::Crossings;
 use super::watch::WatchedLookUps;
-use crate::bsdf::LobesValue;
 use crate::film::Shape;
 use crate::geometry::{Hit, Wanted};
 use crate::material::Scratch;
@@ -42,10 +42,8 @@ pub struct Workspace {
     /// The block that is being shaded.
     pub vertices: Vertices,
     pub scratch: Scratch,
-    /// The light samples that the lanes of the block draw.
-    pub drawn: Vec<(usize, LightDirection)>,
-    /// What the lobes have in each of them.
-    pub valued: Vec<LobesValue>,
+    /// Directions towards lights that its lanes draw.
+    pub round: LightRound,
     /// Somebody asks for the lobes of single lanes.
     pub lists_lobes: bool,
     /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.

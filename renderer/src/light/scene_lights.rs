@@ -148,30 +148,24 @@ impl SceneLights {
         self.links.lights(list, name)
     }
 
-    /// The point and spot lights that are all to be asked, with their numbers, beside what `sample` draws.
-    pub fn asked(&self, list: u32) -> impl Iterator<Item = (u32, &PointLight)> {
-        // Many are not even looked through.
-        let asked = if self.points_are_drawn() { &[][..] } else { &self.points[..] };
-        self.linked_points(asked, list)
+    /// The point and spot lights that are all to be asked, with their numbers and names, beside what `sample` draws.
+    pub fn asked(&self) -> impl Iterator<Item = (u32, &PointLight, LightName)> {
+        self.all_points().take(if self.points_are_drawn() { 0 } else { self.points.len() })
     }
 
-    /// All point and spot lights that light shapes of a list, with their numbers.
-    pub fn all_points(&self, list: u32) -> impl Iterator<Item = (u32, &PointLight)> {
-        self.linked_points(&self.points, list)
+    /// All point and spot lights, with their numbers and names.
+    pub fn all_points(&self) -> impl Iterator<Item = (u32, &PointLight, LightName)> {
+        self.points.iter().enumerate().map(|(i, (light, name))| (i as u32, light, *name))
+    }
+
+    /// A point or spot light by its number.
+    pub fn point(&self, number: u32) -> &PointLight {
+        &self.points[number as usize].0
     }
 
     /// All point and spot lights.
     pub fn points(&self) -> impl Iterator<Item = &PointLight> {
         self.points.iter().map(|(light, _)| light)
-    }
-
-    fn linked_points<'a>(
-        &'a self,
-        points: &'a [(PointLight, LightName)],
-        list: u32,
-    ) -> impl Iterator<Item = (u32, &'a PointLight)> {
-        let numbered = points.iter().enumerate().filter(move |(_, (_, name))| self.links.lights(list, *name));
-        numbered.map(|(i, (light, _))| (i as u32, light))
     }
 
     /// For each of the wanted receivers one of the lights, for a point of the unit square; `None` where it cannot shine there.

@@ -53,7 +53,7 @@ pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
         let chosen = choose(&vertices.bsdf(scene, lane), numbers.direction(), numbers.choice());
         let drawn = vertices.next[lane].map(|next| Chosen { next, chance: 1.0 });
         let Some(Chosen { next, chance }) = chosen.or(drawn) else { continue };
-        let (arrived, trail) = (vertices.throughput[lane], &mut trails[vertices.paths[lane] as usize]);
+        let (arrived, trail) = (vertices.throughput.get(lane), &mut trails[vertices.paths[lane] as usize]);
         let worth = |beta: Vec3, trail: &Trail| luminance(beta) / trail.chance.sqrt();
         let before = worth(arrived, trail);
         trail.extend(&next, chance);

@@ -30,7 +30,7 @@ pub fn back_from_vertices(vertices: &Vertices, cotangents: &[Vec3], by: &Numbers
     for lane in vertices.lanes() {
         let (path, surface) = (vertices.paths[lane], &vertices.points[lane].surface);
         if let Some((first, factor)) = by.of_shape(surface.shape).filter(|_| !surface.backfacing) {
-            let of_radiance = cotangents[path as usize] * vertices.throughput[lane];
+            let of_radiance = cotangents[path as usize] * vertices.throughput.get(lane);
             gather.add_color(first, factor * of_radiance * vertices.emission[lane].share, path);
         }
     }

@@ -91,7 +91,7 @@ pub fn back(
 impl Back<'_> {
     /// The cotangent of what a vertex sends towards its path.
     fn of_radiance(&self, lane: usize) -> Vec3 {
-        self.cotangents[self.vertices.paths[lane] as usize] * self.vertices.throughput[lane]
+        self.cotangents[self.vertices.paths[lane] as usize] * self.vertices.throughput.get(lane)
     }
 
     /// What the material needs to know a lane by.

@@ -76,7 +76,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
     let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
     let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
     let path = Path { from: LightSampleContext::default(), ..Path::from_camera(ray, differential, sampler) };
-    let vertex = Vertex { scene, path: &path, point: &point, receiver: receiver(scene, &point, true), cell: None };
+    let vertex = Vertex { scene, path: &path, point: &point, receiver: receiver(scene, &point, true) };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let turn = Turn::new(&path, &point, &next);

@@ -1,0 +1,222 @@
+//! What the directions of a round count, and what becomes of those that do: light samples whose shadow rays are still to be traced.
+
+use super::differentials::scattered;
+use super::guided;
+use super::light_round::{LightRound, Radiance};
+use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
+use super::probe::{NotedLight, ProbedLight};
+use super::ray_origins::Places;
+use super::vertices::Vertex;
+use super::workspace::Workspace;
+use crate::bsdf::BlockValues;
+use crate::light::{DirectionFootprint, LightId, LightSampling, MaterialEmission, ShapeSample};
+use crate::material::Material;
+use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
+use crate::ray::Ray;
+use crate::scene::Scene;
+use glam::Vec3;
+use ssl_compiler::runtime::LANES;
+
+/// Queues the samples of the round of which anything can come, and writes all down if somebody asks. Lobes, or the guide, find some of
+/// the same light: their shares and those of the round add up to 1.
+pub fn queue(scene: &Scene, work: &mut Workspace, smooth_shares: &Row) {
+    let Workspace { vertices, paths, round, light: samples, noted, probe, followed, .. } = work;
+    if round.lanes == 0 {
+        return;
+    }
+    let mut of_lobes = vertices.ask_lobes(scene, |block| block.eval(round.lanes, &round.wi));
+    guided::mix(scene, vertices, (round.lanes, &round.wi), smooth_shares, &mut of_lobes.pdf);
+    let weights = weigh(round, &of_lobes, &vertices.throughput, scene.integrator.sampling);
+    let counts = mask_where(&weights.counts) & round.lanes;
+    let rays = if counts != 0 { shadow_rays(round, &vertices.places) } else { ShadowRays::NONE };
+    // Those that count are noted with what comes of them.
+    let noting = if probe.is_some() { round.lanes } else { counts };
+    for lane in lanes_of(noting) {
+        let vertex = vertices.vertex(scene, paths, lane);
+        let (number, lobe_pdf) = (samples.samples.len(), of_lobes.pdf[lane]);
+        let counts = counts >> lane & 1 != 0;
+        if counts {
+            let source = vertex.source(&round.radiance[lane], round.wi.get(lane), lobe_pdf, samples);
+            let ray = rays.get(lane, vertex.path.ray.time);
+            let shadow_ray = Some(samples.shadow_ray(ray, vertex.see_through(round, lane, lobe_pdf)));
+            samples.samples.push(LightSample {
+                path: vertices.paths[lane],
+                vertex: Some((vertices.depth(lane), vertices.material)),
+                weight: weights.total.get(lane),
+                shadow_ray,
+                source,
+            });
+            if let Some(followed) = followed {
+                followed.push(DrawnLight {
+                    sample: number as u32,
+                    lane: lane as u32,
+                    wi: round.wi.get(lane),
+                    scale: weights.scale[lane],
+                    origin: vertex.origin(&round.radiance[lane], lobe_pdf),
+                });
+            }
+        }
+        if probe.is_some() {
+            let light = ProbedLight {
+                kind: kind(scene, &round.radiance[lane]),
+                wi: round.wi.get(lane).to_array(),
+                distance: round.distance[lane],
+                pdf: round.pdf(lane),
+                lobes_pdf: lobe_pdf,
+                value: of_lobes.value.get(lane).to_array(),
+                share: weights.share[lane],
+                ..ProbedLight::default()
+            };
+            noted.push(NotedLight { light, sample: counts.then(|| (number, weights.weight.get(lane))) });
+        }
+    }
+}
+
+/// What the samples of a round count, a lane for each.
+struct Weights {
+    /// Beside what the lobes find of the same light.
+    share: Row,
+    /// What a unit of the lobes' value and of radiance adds.
+    scale: Row,
+    /// What a unit of radiance sends towards the viewer, and so adds to the pixel.
+    weight: Row3,
+    total: Row3,
+    /// Whether anything can come.
+    counts: [u32; LANES],
+}
+
+wide! {
+    fn weigh(round: &LightRound, of_lobes: &BlockValues, throughput: &Row3, sampling: LightSampling) -> Weights {
+        let mut weights = Weights {
+            share: [0.0; LANES],
+            scale: [0.0; LANES],
+            weight: Row3::ZERO,
+            total: Row3::ZERO,
+            counts: [0; LANES],
+        };
+        for lane in 0..LANES {
+            let delta = round.delta >> lane & 1 != 0;
+            let (chance, value) = (round.chance[lane], of_lobes.value.get(lane));
+            let share = if delta { 1.0 } else { sampling.of_light(chance, of_lobes.pdf[lane]) };
+            let scale = share / chance;
+            let weight = if delta { value / chance } else { value * scale };
+            let is_lit = (value.x != 0.0) | (value.y != 0.0) | (value.z != 0.0);
+            weights.share[lane] = share;
+            weights.scale[lane] = scale;
+            weights.weight.set(lane, weight);
+            weights.total.set(lane, throughput.get(lane) * weight);
+            weights.counts[lane] = (is_lit & (delta | (chance > 0.0))).into();
+        }
+        weights
+    }
+}
+
+/// From beside the surfaces to beside the lights.
+struct ShadowRays {
+    origin: Row3,
+    direction: Row3,
+    t_max: Row,
+}
+
+impl ShadowRays {
+    const NONE: ShadowRays = ShadowRays { origin: Row3::ZERO, direction: Row3::ZERO, t_max: [0.0; LANES] };
+
+    fn get(&self, lane: usize, time: f32) -> Ray {
+        let (origin, direction) = (self.origin.get(lane), self.direction.get(lane));
+        Ray { t_max: self.t_max[lane], ..Ray::new(origin, direction, time) }
+    }
+}
+
+wide! {
+    fn shadow_rays(round: &LightRound, places: &Places) -> ShadowRays {
+        let mut rays = ShadowRays::NONE;
+        for lane in 0..LANES {
+            let (wi, distance, ending) = (round.wi.get(lane), round.distance[lane], round.ending >> lane & 1 != 0);
+            let ray = Ray::new(places.origin(lane, wi), wi, 0.0);
+            // A lamp may hang in the surface that it is fixed to.
+            let (end, short) =
+                if ending { (round.end.get(lane), 1e-5) } else { (places.position.get(lane) + wi * distance, 1e-4) };
+            let ended = ray.ending_at(end, short);
+            let is_far = distance == f32::INFINITY;
+            rays.origin.set(lane, ray.origin);
+            rays.direction.set(lane, if is_far { wi } else { ended.direction });
+            rays.t_max[lane] = if is_far { f32::INFINITY } else { ended.t_max };
+        }
+        rays
+    }
+}
+
+/// As probes name it.
+fn kind(scene: &Scene, radiance: &Radiance) -> &'static str {
+    match radiance {
+        Radiance::Shape(_) => "area",
+        Radiance::Environment => "environment",
+        Radiance::Even { from: LightId::Point(number), .. } => scene.lights.point(*number).kind(),
+        Radiance::Even { .. } => "distant",
+    }
+}
+
+impl Vertex<'_> {
+    /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
+    /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
+    /// arrived here.
+    fn see_through(&self, round: &LightRound, lane: usize, lobe_pdf: f32) -> Option<SeeThrough> {
+        self.scene.geometry.has_see_through().then(|| SeeThrough {
+            differential: scattered(self.path, self.point, round.wi.get(lane), lobe_pdf),
+            ray_depth: self.point.ray_depth + 1,
+            scattered: round.pdf(lane).is_some() || self.path.scattered,
+        })
+    }
+
+    /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
+    /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
+    fn source(&self, radiance: &Radiance, wi: Vec3, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
+        match radiance {
+            Radiance::Even { radiance, .. } => Source::Known(*radiance),
+            Radiance::Environment => samples.direction(self.footprint(wi, lobe_pdf)),
+            Radiance::Shape(drawn) => {
+                let shape = self.scene.geometry.shape(drawn.shape);
+                let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
+                match self.scene.lights.glow(shape.material) {
+                    MaterialEmission::Dark => Source::Known(of_shape),
+                    MaterialEmission::Even(radiance) => Source::Known(of_shape + radiance),
+                    MaterialEmission::Varying => samples.emitter(self.emitter_point(drawn, of_shape, lobe_pdf)),
+                }
+            }
+        }
+    }
+
+    /// What a gradient can go back to.
+    fn origin(&self, radiance: &Radiance, lobe_pdf: f32) -> Origin {
+        match radiance {
+            Radiance::Even { from, per_unit, .. } => Origin::Light(*from, *per_unit),
+            Radiance::Environment => Origin::Environment,
+            Radiance::Shape(drawn) => {
+                let material = self.scene.geometry.shape(drawn.shape).material;
+                let follows = |m: &Material| m.has_adjoint() && m.emission().is_some();
+                let follows = self.scene.materials.get(material as usize).is_some_and(follows);
+                let point = follows.then(|| Box::new(self.emitter_point(drawn, Vec3::ZERO, lobe_pdf)));
+                Origin::Shape { shape: drawn.shape, front: !drawn.behind, point }
+            }
+        }
+    }
+
+    fn emitter_point(&self, drawn: &ShapeSample, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
+        EmitterPoint {
+            drawn: *drawn,
+            material: self.scene.geometry.shape(drawn.shape).material,
+            of_shape,
+            ray: Ray::new(self.point.surface.position, drawn.wi, self.path.ray.time),
+            differential: scattered(self.path, self.point, drawn.wi, lobe_pdf),
+            ray_depth: self.point.ray_depth + 1,
+        }
+    }
+
+    fn footprint(&self, wi: Vec3, lobe_pdf: f32) -> DirectionFootprint {
+        DirectionFootprint { d: wi, dd: scattered(self.path, self.point, wi, lobe_pdf).direction, scattered: true }
+    }
+}
+
+#[cfg(test)]
+#[path = "light_weights_tests.rs"]
+mod tests;
