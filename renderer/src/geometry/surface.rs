@@ -40,6 +40,12 @@ impl Surface {
     pub fn normal_seen(&self) -> Vec3 {
         if self.backfacing { -self.normal } else { self.normal }
     }
+
+    /// As much of it as rays need that leave it.
+    pub fn place(&self) -> Place {
+        let Surface { position, position_error, gnormal, .. } = *self;
+        Place { position, position_error, gnormal }
+    }
 }
 
 /// Partials by film x and y, per pixel. Those that nobody asked for are 0.
@@ -114,12 +120,8 @@ pub struct Place {
 #[inline]
 pub fn place_on(geometry: &Geometry, (shape, primitive): (u32, Primitive<'_>), ray: &Ray, hit: &Hit) -> Place {
     match (primitive, instance::placed(geometry, hit.instance)) {
-        (Primitive::Triangle(mesh, triangle), None) => place_on_triangle(mesh, triangle, hit),
-        _ => {
-            let Surface { position, position_error, gnormal, .. } =
-                asked_on(geometry, (shape, primitive), ray, hit, Asked::default());
-            Place { position, position_error, gnormal }
-        }
+        (Primitive::Triangle(mesh, triangle), None) => place_of(mesh.vertices(triangle), (hit.u, hit.v)),
+        _ => asked_on(geometry, (shape, primitive), ray, hit, Asked::default()).place(),
     }
 }
 
@@ -267,48 +269,54 @@ fn handedness(mesh: &TriangleMesh, triangle: usize) -> f32 {
     if (b - a).perp_dot(c - a) < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Those of a triangle's corners.
+/// A mixture of what a triangle's corners have, for the barycentrics of the second and third.
 #[inline(always)]
-fn barycentrics(hit: &Hit) -> [f32; 3] {
-    [1.0 - hit.u - hit.v, hit.u, hit.v]
+fn mixed([a, b, c]: [Vec3; 3], (u, v): (f32, f32)) -> Vec3 {
+    a * (1.0 - u - v) + b * u + c * v
 }
 
-/// Of a hit on a triangle the place, and how far rounding may have moved it.
+/// Of a point of a triangle the place, and how far rounding may have moved it.
 #[inline(always)]
-fn place_on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Place {
-    let positions = mesh.vertices(triangle);
-    let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
+pub fn place_of([a, b, c]: [Vec3; 3], (u, v): (f32, f32)) -> Place {
     // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
     const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
-    let weights = barycentrics(hit);
-    let parts = [0, 1, 2].map(|i| positions[i] * weights[i]);
+    let gnormal = (b - a).cross(c - a).normalize_or_zero();
+    let parts = [a * (1.0 - u - v), b * u, c * v];
     let position_error = (parts[0].abs() + parts[1].abs() + parts[2].abs()) * GAMMA;
     Place { position: parts[0] + parts[1] + parts[2], position_error, gnormal }
 }
 
+/// The shading normal there, from those of the corners.
+#[inline(always)]
+pub fn normal_of(normals: [Vec3; 3], at: (f32, f32), gnormal: Vec3) -> Vec3 {
+    mixed(normals, at).normalize_or(gnormal)
+}
+
 #[inline(always)]
 fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) -> Surface {
-    let Place { position, position_error, gnormal } = place_on_triangle(mesh, triangle, hit);
+    let Place { position, position_error, gnormal } = place_of(mesh.vertices(triangle), (hit.u, hit.v));
+    let normal = normal_of(mesh.indices[triangle].map(|i| mesh.normals[i as usize]), (hit.u, hit.v), gnormal);
+    let mut surface = Surface { position, position_error, normal, gnormal, ..Surface::default() };
+    write_asked(mesh, triangle, hit, asked, &mut surface);
+    surface
+}
+
+/// Writes what is asked of a point of a triangle, beside its place and its normals.
+#[inline(always)]
+pub fn write_asked(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked, surface: &mut Surface) {
     let corners = mesh.indices[triangle].map(|i| i as usize);
-    let weights = barycentrics(hit);
-    let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
-    let mix = |values: &[Vec3]| sum(corners.map(|i| values[i]));
-    let normal = mix(&mesh.normals).normalize_or(gnormal);
-    let tangents = || {
-        let tangent = mix(&mesh.tangents).normalize_or(Vec3::X);
-        (tangent, (normal.cross(tangent) * handedness(mesh, triangle)).normalize_or(Vec3::Z))
-    };
-    let (tangent, bitangent) = if asked.tangents { tangents() } else { (Vec3::X, Vec3::Z) };
-    Surface {
-        position,
-        position_error,
-        normal,
-        gnormal,
-        tangent,
-        bitangent,
-        uv: if asked.uv { (0..3).map(|i| mesh.uvs[corners[i]] * weights[i]).sum() } else { Vec2::ZERO },
-        color: if mesh.colors.is_empty() || !asked.color { Vec3::ONE } else { mix(&mesh.colors) },
-        ..Surface::default()
+    let mix = |values: &[Vec3]| mixed(corners.map(|i| values[i]), (hit.u, hit.v));
+    if asked.tangents {
+        surface.tangent = mix(&mesh.tangents).normalize_or(Vec3::X);
+        let bitangent = surface.normal.cross(surface.tangent) * handedness(mesh, triangle);
+        surface.bitangent = bitangent.normalize_or(Vec3::Z);
+    }
+    if asked.uv {
+        let [a, b, c] = corners.map(|i| mesh.uvs[i]);
+        surface.uv = a * (1.0 - hit.u - hit.v) + b * hit.u + c * hit.v;
+    }
+    if asked.color {
+        surface.color = if mesh.colors.is_empty() { Vec3::ONE } else { mix(&mesh.colors) };
     }
 }
 

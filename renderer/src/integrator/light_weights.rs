@@ -5,10 +5,11 @@ use super::guided;
 use super::light_round::{LightRound, Radiance};
 use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
 use super::probe::{NotedLight, ProbedLight};
-use super::ray_origins::Places;
+use super::ray_origins::origin;
 use super::vertices::Vertex;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
+use crate::geometry::PlaceRows;
 use crate::light::{DirectionFootprint, LightId, LightSampling, MaterialEmission, ShapeSample};
 use crate::material::Material;
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
@@ -128,11 +129,11 @@ impl ShadowRays {
 }
 
 wide! {
-    fn shadow_rays(round: &LightRound, places: &Places) -> ShadowRays {
+    fn shadow_rays(round: &LightRound, places: &PlaceRows) -> ShadowRays {
         let mut rays = ShadowRays::NONE;
         for lane in 0..LANES {
             let (wi, distance, ending) = (round.wi.get(lane), round.distance[lane], round.ending >> lane & 1 != 0);
-            let ray = Ray::new(places.origin(lane, wi), wi, 0.0);
+            let ray = Ray::new(origin(places, lane, wi), wi, 0.0);
             // A lamp may hang in the surface that it is fixed to.
             let (end, short) =
                 if ending { (round.end.get(lane), 1e-5) } else { (places.position.get(lane) + wi * distance, 1e-4) };

@@ -33,9 +33,8 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     (vertices.step, vertices.material, vertices.differentials) = (step, number, differentials);
     vertices.paths.clear();
     vertices.paths.extend(hits.iter().map(|hit| hit.path));
-    vertices.points.clear();
-    let paths = &work.paths;
-    vertices.points.extend(hits.iter().map(|hit| point(scene, &paths[hit.path as usize], hit, step, (asked, wanted))));
+    find_surfaces(scene, work, block, (asked, wanted));
+    let vertices = &mut work.vertices;
     vertices.lobes.clear();
     vertices.own.is_unlisted = !work.lists_lobes;
     vertices.shaded.clear();
@@ -45,21 +44,27 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     work.clock.end(Stage::Shaders);
 }
 
-/// A hit as the shader sees it.
-fn point(
-    scene: &Scene,
-    path: &Path,
-    SurfaceHit { shape, hit, .. }: &SurfaceHit,
-    step: u32,
-    (asked, wanted): (Asked, Wanted),
-) -> ShadingPoint {
-    let geometry = &scene.geometry;
-    // Where it stands among all was looked for when it was met.
-    let primitive = geometry.primitive_of(*shape, hit.primitive);
-    let surface = surface::asked_on(geometry, (*shape, primitive), &path.ray, hit, asked);
-    let partials = surface::partials_on(geometry, primitive, (&path.ray, &path.differential), hit, wanted);
-    let (incident, time) = (path.ray.direction, path.ray.time);
-    ShadingPoint { hit: *hit, surface, partials, incident, time, ray_depth: step - path.passes }
+/// The hits of the block as the shader sees them.
+fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (asked, wanted): (Asked, Wanted)) {
+    let Workspace { surface_hits, paths, vertices, surfaces, .. } = work;
+    let (hits, geometry) = (&surface_hits[block], &scene.geometry);
+    let ray = |hit: &SurfaceHit| &paths[hit.path as usize].ray;
+    surfaces.gather(geometry, hits.iter().map(|hit| (hit.shape, ray(hit), &hit.hit)));
+    // In place: points are large, and most materials ask for little of them.
+    vertices.points.resize(hits.len(), ShadingPoint::default());
+    for (lane, (SurfaceHit { shape, hit, path, .. }, point)) in hits.iter().zip(&mut vertices.points).enumerate() {
+        let Path { ray, differential, passes, .. } = &paths[*path as usize];
+        surfaces.write(geometry, lane, (*shape, ray, hit), asked, &mut point.surface);
+        if wanted.any() || vertices.has_partials {
+            // Where it stands among all was looked for when it was met.
+            let primitive = geometry.primitive_of(*shape, hit.primitive);
+            point.partials = surface::partials_on(geometry, primitive, (ray, differential), hit, wanted);
+        }
+        (point.hit, point.incident, point.time) = (*hit, ray.direction, ray.time);
+        point.ray_depth = vertices.step - passes;
+    }
+    vertices.has_partials = wanted.any();
+    vertices.places = *surfaces.places();
 }
 
 /// Runs the shader at the points.

@@ -5,8 +5,8 @@ use super::differentials::Differentials;
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
-use super::ray_origins::Places;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
+use crate::geometry::PlaceRows;
 use crate::guide::Cell;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
@@ -25,6 +25,8 @@ pub struct Vertices {
     pub differentials: Differentials,
     pub paths: Vec<u32>,
     pub points: Vec<ShadingPoint>,
+    /// Somebody wanted partials of them.
+    pub has_partials: bool,
     pub shaded: Vec<Shaded>,
     /// Of all lanes: `shaded` says whose are which.
     pub lobes: Vec<WeightedLobe>,
@@ -32,8 +34,8 @@ pub struct Vertices {
     pub own: OwnLobes,
     /// The geometric normals on the sides that the rays came from.
     pub gnormals: Row3,
-    /// Where rays leave them.
-    pub places: Places,
+    /// Where they are.
+    pub places: PlaceRows,
     /// What lobes the lanes have.
     pub masks: LobeMasks,
     /// The cell of the guide that each lies in, if any, and the direction that it gave in place of the lobes. Empty where
@@ -85,7 +87,6 @@ impl Vertices {
         let lanes = self.paths.len();
         for (lane, point) in self.points.iter().enumerate() {
             self.gnormals.set(lane, point.surface.gnormal_seen());
-            self.places.set(lane, &point.surface);
             self.throughput.set(lane, paths[self.paths[lane] as usize].beta);
         }
         self.masks = self.ask_lobes(scene, |block| block.masks());

@@ -16,7 +16,7 @@ use super::view::View;
 use super::visibility::Crossings;
 use super::watch::WatchedLookUps;
 use crate::film::Shape;
-use crate::geometry::{Hit, Wanted};
+use crate::geometry::{Hit, SurfaceBlock, Wanted};
 use crate::material::Scratch;
 use crate::ray::Ray;
 
@@ -39,7 +39,8 @@ pub struct Workspace {
     /// To sort those and the active ones.
     pub order: Order,
     pub sorted: Vec<SurfaceHit>,
-    /// The block that is being shaded.
+    /// The block that is being shaded, and its surfaces while they are found.
+    pub surfaces: SurfaceBlock,
     pub vertices: Vertices,
     pub scratch: Scratch,
     /// Directions towards lights that its lanes draw.
