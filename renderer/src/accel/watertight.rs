@@ -170,7 +170,14 @@ impl ShearedRay {
 
     /// As [`ShearedRay::intersect_four`], lane by lane, of which some need more digits.
     #[cold]
-    fn decide_each(&self, four: &FourTriangles, line: &Line, shares: [Vec4; 3], t_min: f32, t_max: f32) -> Option<(usize, f32, f32, f32)> {
+    fn decide_each(
+        &self,
+        four: &FourTriangles,
+        line: &Line,
+        shares: [Vec4; 3],
+        t_min: f32,
+        t_max: f32,
+    ) -> Option<(usize, f32, f32, f32)> {
         let [v, w, determinant] = shares;
         let mut best: Option<(usize, f32, f32, f32)> = None;
         for lane in (0..4).filter(|lane| line.met.test(*lane)) {

@@ -29,6 +29,8 @@ pub struct Camera {
     /// In pixels.
     film: Vec2,
     projection: Projection,
+    /// The width of a pixel: of a perspective at distance 1.
+    pixel: f32,
 }
 
 impl Camera {
@@ -37,17 +39,21 @@ impl Camera {
         let forward = (target - position).normalize();
         let right = forward.cross(up).normalize();
         let film = Vec2::new(width as f32, height as f32);
-        Camera { position, axes: [forward, right, right.cross(forward)], film, projection }
+        let pixel = match projection {
+            Projection::Perspective { fov, .. } => 2.0 * (0.5 * fov.to_radians()).tan() / film.x,
+            Projection::Orthographic { width } => width / film.x,
+            Projection::Panoramic => TAU / film.x,
+        };
+        Camera { position, axes: [forward, right, right.cross(forward)], film, projection, pixel }
     }
 
     /// The ray through a film position and, where there is a lens, the place on it that a point of the unit square maps
     /// to; with its partials per pixel.
     pub fn ray(&self, film: Vec2, lens: Vec2, time: f32) -> (Ray, RayDifferential) {
-        let [forward, right, up] = self.axes;
+        let ([forward, right, up], pixel) = (self.axes, self.pixel);
         let middle = film - 0.5 * self.film;
         match self.projection {
-            Projection::Perspective { fov, aperture, focus } => {
-                let pixel = 2.0 * (0.5 * fov.to_radians()).tan() / self.film.x;
+            Projection::Perspective { aperture, focus, .. } => {
                 let (d, step) = (forward + (right * middle.x - up * middle.y) * pixel, [right * pixel, -up * pixel]);
                 if aperture == 0.0 {
                     return self.toward(self.position, d, step, time);
@@ -58,8 +64,7 @@ impl Camera {
                 let offset = right * lens.x + up * lens.y;
                 self.toward(self.position + offset, d * focus - offset, step.map(|s| s * focus), time)
             }
-            Projection::Orthographic { width } => {
-                let pixel = width / self.film.x;
+            Projection::Orthographic { .. } => {
                 let origin = self.position + (right * middle.x - up * middle.y) * pixel;
                 let differential = RayDifferential { origin: [right * pixel, -up * pixel], direction: [Vec3::ZERO; 2] };
                 (Ray::new(origin, forward, time), differential)
@@ -68,10 +73,8 @@ impl Camera {
                 let (phi, theta) = (middle.x / self.film.x * TAU, film.y / self.film.y * PI);
                 let (around, side) = (forward * phi.cos() + right * phi.sin(), right * phi.cos() - forward * phi.sin());
                 let d = around * theta.sin() + up * theta.cos();
-                let step = [
-                    side * (theta.sin() * TAU / self.film.x),
-                    (around * theta.cos() - up * theta.sin()) * (PI / self.film.y),
-                ];
+                let step =
+                    [side * (theta.sin() * pixel), (around * theta.cos() - up * theta.sin()) * (PI / self.film.y)];
                 self.toward(self.position, d, step, time)
             }
         }

@@ -1,6 +1,7 @@
 //! Bodies, each of which has one shape, and the primitives that they consist of.
 
 use super::instance::Instance;
+use super::surface::Asked;
 use super::{CurvePiece, Curves, Disk, Quad, Sphere, TriangleMesh};
 use crate::math::prefetch;
 
@@ -34,12 +35,18 @@ impl Primitive<'_> {
         }
     }
 
-    /// As [`Primitive::prefetch`], for what comes after that.
-    pub fn prefetch_vertices(&self) {
+    /// As [`Primitive::prefetch`], for what comes after that, as far as asked.
+    pub fn prefetch_vertices(&self, asked: Asked) {
         if let Primitive::Triangle(mesh, triangle) = *self {
-            for i in mesh.indices[triangle] {
-                prefetch(&mesh.positions[i as usize]);
-                prefetch(&mesh.normals[i as usize]);
+            for i in mesh.indices[triangle].map(|i| i as usize) {
+                prefetch(&mesh.positions[i]);
+                prefetch(&mesh.normals[i]);
+                if asked.uv || asked.tangents {
+                    prefetch(&mesh.uvs[i]);
+                }
+                if asked.tangents {
+                    prefetch(&mesh.tangents[i]);
+                }
             }
         }
     }

@@ -5,12 +5,14 @@ use super::super::counts::BatchCounts;
 use super::super::differentials::Turn;
 use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
+use super::super::path::Path;
+use super::super::scatter::Departure;
 use super::super::vertices::receiver;
 use super::*;
 use crate::bsdf::{BsdfSample, OwnLobes, Specular};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
-use crate::light::LightSampleContext;
+use crate::light::{self, LightSampleContext};
 use crate::material::{Scratch, ShadingPoint};
 use crate::math::uniform_cone;
 use crate::sampler::Sampler;
@@ -171,7 +173,7 @@ fn only_what_scatters_makes_a_path_scattered() {
         let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
         for (specular, scattered) in ways {
             let next = BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular };
-            path.turn(vertex.point, &next, vertex.receiver, None);
+            path.turn(&Departure::new(vertex.point, vertex.receiver, next.wi), &next, None);
             assert_eq!(path.scattered, scattered, "{specular:?}");
         }
     });

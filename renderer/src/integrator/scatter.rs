@@ -6,16 +6,19 @@ use super::end::End;
 use super::guided;
 use super::numbers::BounceNumbers;
 use super::path::Path;
+use super::ray_origins::origins;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::{BlockSamples, BsdfSample, Refraction};
+use crate::geometry::surface::Place;
 use crate::light::LightSampleContext;
 use crate::material::ShadingPoint;
 use crate::math::lanes::Row3;
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
+use glam::Vec3;
 
 /// Bounces that a path makes before Russian roulette may end it.
 const SURE_BOUNCES: u32 = 3;
@@ -111,17 +114,41 @@ pub fn differentiate(scene: &Scene, work: &mut Workspace, all: bool) {
 /// Gives the paths that go on their next rays.
 pub fn turn(work: &mut Workspace) {
     let Workspace { vertices, paths, active, turns, .. } = work;
+    let mut directions = Row3::ZERO;
+    for lane in vertices.going_on() {
+        directions.set(lane, vertices.next[lane].map_or(Vec3::ZERO, |next| next.wi));
+    }
+    let origins = origins(&vertices.places, &directions);
     for lane in vertices.lanes() {
         let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
         let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
-        let from = vertices.receivers[lane];
         let differential = vertices.onward.get(lane).copied();
         let path = &mut paths[index as usize];
         if vertices.differentials == Differentials::OnDemand {
             turns.remember(path, Turn::new(path, point, &next));
         }
-        path.turn(point, &next, from, differential);
+        let (origin, from, travelled) = (origins.get(lane), vertices.receivers[lane], point.hit.t);
+        path.turn(&Departure { origin, from, travelled }, &next, differential);
         active.push(index);
+    }
+}
+
+/// Where a ray leaves a surface.
+pub struct Departure {
+    /// Beside the surface.
+    pub origin: Vec3,
+    /// The place as light sampling knows it.
+    pub from: LightSampleContext,
+    /// How long the ray was that arrived.
+    pub travelled: f32,
+}
+
+impl Departure {
+    /// From a point, which light sampling knows as `from`.
+    pub fn new(point: &ShadingPoint, from: LightSampleContext, direction: Vec3) -> Departure {
+        let Place { position, position_error, gnormal } = point.surface.place();
+        let origin = offset_origin(position, position_error, gnormal, direction);
+        Departure { origin, from, travelled: point.hit.t }
     }
 }
 
@@ -134,27 +161,19 @@ impl Path {
         }
     }
 
-    /// Gives it its next ray from a point, which light sampling knows as `from`.
-    pub fn turn(
-        &mut self,
-        point: &ShadingPoint,
-        next: &BsdfSample,
-        from: LightSampleContext,
-        differential: Option<RayDifferential>,
-    ) {
-        let surface = &point.surface;
+    /// Gives it its next ray.
+    pub fn turn(&mut self, departure: &Departure, next: &BsdfSample, differential: Option<RayDifferential>) {
         if let Some(differential) = differential {
             self.differential = differential;
         }
-        let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
-        self.ray = Ray::new(origin, next.wi, self.ray.time);
+        self.ray = Ray::new(departure.origin, next.wi, self.ray.time);
         if next.specular.is_some_and(|s| s.straight) {
             // It is the same way still, seen from where the path was scattered last.
             self.passes += 1;
-            self.passed += point.hit.t;
+            self.passed += departure.travelled;
             return;
         }
-        self.from = from;
+        self.from = departure.from;
         self.scattered |= next.specular.is_none();
         self.passed = 0.0;
         self.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };

@@ -19,8 +19,10 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     let hits = &work.surface_hits[block.clone()];
     let number = hits[0].material;
     let material = &scene.materials[number as usize];
-    let next = work.surface_hits[block.end..].iter().take(LANES);
-    next.for_each(|later| scene.geometry.primitive_of(later.shape, later.hit.primitive).prefetch_vertices());
+    for later in work.surface_hits[block.end..].iter().take(LANES) {
+        let asked = scene.materials[later.material as usize].asked();
+        scene.geometry.primitive_of(later.shape, later.hit.primitive).prefetch_vertices(asked);
+    }
     let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
     let differentials = differentials.at(material);
     // The next ray starts with ∂P, so that is needed wherever it gets a differential.

@@ -8,6 +8,7 @@ use super::direct;
 use super::emit::emit;
 use super::end::End;
 use super::numbers::BounceNumbers;
+use super::scatter::Departure;
 use super::workspace::Workspace;
 use crate::bsdf::BsdfSample;
 use crate::math::max_channel;
@@ -52,7 +53,7 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         let onward = turn.differential(scene, &here.differential, point.partials.position);
         let carried = vertices.differentials == Differentials::Always;
         let mut path = here;
-        path.turn(point, &next, vertices.receivers[lane], carried.then_some(onward));
+        path.turn(&Departure::new(point, vertices.receivers[lane], next.wi), &next, carried.then_some(onward));
         path.scale(&next);
         numbers &= path.beta.is_finite();
         if !path.beta.is_finite() || max_channel(path.beta) * path.eta_scale < LEAST {

@@ -173,6 +173,20 @@ impl Clusters {
         intensity: [0.0; LANES],
     };
 
+    /// The same in all lanes.
+    pub fn splat(cluster: &Cluster) -> Clusters {
+        Clusters {
+            center: Row3::splat(cluster.center),
+            axis: Row3::splat(cluster.axis),
+            radius: [cluster.radius; LANES],
+            cos_normals: [cluster.cos_normals; LANES],
+            sin_normals: [cluster.sin_normals; LANES],
+            least_cosine: [cluster.least_cosine; LANES],
+            behind: [cluster.behind; LANES],
+            intensity: [cluster.intensity; LANES],
+        }
+    }
+
     pub fn set(&mut self, lane: usize, cluster: &Cluster) {
         self.center.set(lane, cluster.center);
         self.axis.set(lane, cluster.axis);

@@ -11,7 +11,7 @@ use super::links::{LightName, Links};
 use super::tree::{ChosenLight, LightTree};
 use super::{LightChoice, LightSampleContext, PointLight, Receivers};
 use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
-use crate::math::lanes::{Row, lanes_of, mask_of};
+use crate::math::lanes::{Row, alike};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
@@ -207,16 +207,12 @@ impl SceneLights {
         &self,
         receivers: &[LightSampleContext],
         rows: &Receivers,
-        mut wanted: u32,
+        wanted: u32,
         u: &Row,
     ) -> [Option<ChosenLight>; LANES] {
         let mut chosen = [None; LANES];
-        while wanted != 0 {
-            let of = &receivers[wanted.trailing_zeros() as usize];
-            let same = mask_of(lanes_of(wanted).filter(|&lane| receivers[lane].list == of.list));
-            let found = self.tree(of).sample(rows, same, u);
-            lanes_of(same).for_each(|lane| chosen[lane] = found[lane]);
-            wanted &= !same;
+        for (lanes, list) in alike(wanted, |lane| receivers[lane].list) {
+            self.tree(list).sample(rows, lanes, u, &mut chosen);
         }
         chosen
     }
@@ -229,7 +225,7 @@ impl SceneLights {
     /// is never drawn.
     pub fn pdf(&self, geometry: &Geometry, receiver: &LightSampleContext, wi: Vec3, hit: &Hit) -> Option<f32> {
         let number = self.emitters.binary_search(&Emitter::of(hit)).ok()? as u32;
-        let p = self.tree(receiver).probability(receiver, number);
+        let p = self.tree(receiver.list).probability(receiver, number);
         let density = match self.flat(number) {
             Some(light) => light.density(receiver.position, wi, hit.t),
             None => Emitter::density(geometry, receiver.position, wi, hit),
@@ -238,9 +234,9 @@ impl SceneLights {
         (pdf > 0.0).then_some(pdf)
     }
 
-    fn tree(&self, receiver: &LightSampleContext) -> &LightTree {
+    fn tree(&self, list: u32) -> &LightTree {
         // There is one for each list.
-        &self.trees[receiver.list as usize]
+        &self.trees[list as usize]
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::bounds::{Cluster, Clusters, LightBounds};
 use super::{LightChoice, LightSampleContext, Receivers};
-use crate::math::lanes::{Row, lanes_of, wide};
+use crate::math::lanes::{Row, alike, lanes_of, mask_where, wide};
 use ssl_compiler::runtime::LANES;
 
 /// A binary tree over lights, which are known by numbers.
@@ -87,50 +87,48 @@ impl LightTree {
         self.build(right, most, number, depth + 1);
     }
 
-    /// For each of the wanted lanes a light for its `u` in [0, 1), its probability, and `u` stretched to be uniform again; `None`
-    /// where none can bring anything.
-    pub fn sample(&self, receivers: &Receivers, wanted: u32, u: &Row) -> [Option<ChosenLight>; LANES] {
-        let mut ways = [Way { at: 0, p: 1.0, left: 0.0 }; LANES];
-        lanes_of(wanted).for_each(|lane| ways[lane].left = u[lane]);
-        let mut dark = if self.nodes.is_empty() { wanted } else { 0 };
-        let mut descending = wanted & !dark;
-        while descending != 0 {
-            descending = self.descend(receivers, descending, &mut ways, &mut dark);
+    /// Gives each of the wanted lanes a light for its `u` in [0, 1), its probability, and `u` stretched to be uniform again; none
+    /// where no light can bring anything.
+    pub fn sample(&self, receivers: &Receivers, wanted: u32, u: &Row, chosen: &mut [Option<ChosenLight>; LANES]) {
+        if self.nodes.is_empty() {
+            return;
         }
-        let mut chosen = [None; LANES];
-        lanes_of(wanted & !dark).for_each(|lane| chosen[lane] = self.in_leaf(&ways[lane], &receivers.get(lane)));
-        chosen
+        let mut ways = Ways { at: [0; LANES], p: [1.0; LANES], left: *u };
+        let (mut descending, mut lit) = (wanted, wanted);
+        while descending != 0 {
+            self.descend(receivers, &mut descending, &mut lit, &mut ways);
+        }
+        lanes_of(lit).for_each(|lane| chosen[lane] = self.in_leaf(&ways, lane, &receivers.get(lane)));
     }
 
-    /// Takes lanes from their nodes to one of the children, unless those are leaves; says whom it took.
-    fn descend(&self, receivers: &Receivers, lanes: u32, ways: &mut [Way; LANES], dark: &mut u32) -> u32 {
-        let (mut clusters, mut seconds, mut inner) = ([Clusters::NONE; 2], [0; LANES], 0);
-        for lane in lanes_of(lanes) {
-            let at = ways[lane].at;
+    /// Takes lanes from their nodes to one of the children, if they have some. Those are no longer `lit` for which both are dark.
+    fn descend(&self, receivers: &Receivers, descending: &mut u32, lit: &mut u32, ways: &mut Ways) {
+        let mut step = Step { clusters: [Clusters::NONE; 2], seconds: [0; LANES], inner: 0, at_root: false };
+        for (lanes, at) in alike(*descending, |lane| ways.at[lane]) {
             let Content::Inner(second) = self.nodes[at as usize].content else { continue };
-            inner |= 1 << lane;
-            seconds[lane] = second;
-            clusters[0].set(lane, &self.nodes[at as usize + 1].lights);
-            clusters[1].set(lane, &self.nodes[second as usize].lights);
-        }
-        if inner == 0 {
-            return 0;
-        }
-        let importances = match self.choice {
-            LightChoice::Tree => importances_of(&clusters, receivers),
-            LightChoice::Power => clusters.map(|clusters| clusters.intensity),
-        };
-        for lane in lanes_of(inner) {
-            match share(ways[lane].at, [importances[0][lane], importances[1][lane]]) {
-                Some(first) => ways[lane].turn(first, seconds[lane]),
-                None => *dark |= 1 << lane,
+            step.inner |= lanes;
+            step.at_root = at == 0;
+            let children = [at + 1, second].map(|child| &self.nodes[child as usize].lights);
+            if lanes == *descending {
+                (step.seconds, step.clusters) = ([second; LANES], children.map(Clusters::splat));
+                break;
+            }
+            for lane in lanes_of(lanes) {
+                step.seconds[lane] = second;
+                step.clusters.iter_mut().zip(children).for_each(|(clusters, child)| clusters.set(lane, child));
             }
         }
-        inner & !*dark
+        *descending = step.inner;
+        if step.inner != 0 {
+            let dark = take_step(&step, receivers, self.choice, ways);
+            *descending &= !dark;
+            *lit &= !dark;
+        }
     }
 
     /// One of the lights of the leaf that a way has come to.
-    fn in_leaf(&self, &Way { at, p, left: u }: &Way, receiver: &LightSampleContext) -> Option<ChosenLight> {
+    fn in_leaf(&self, ways: &Ways, lane: usize, receiver: &LightSampleContext) -> Option<ChosenLight> {
+        let (at, p, u) = (ways.at[lane], ways.p[lane], ways.left[lane]);
         match self.nodes[at as usize].content {
             // Nobody stops there.
             Content::Inner(_) => None,
@@ -170,7 +168,10 @@ impl LightTree {
             let parent = self.nodes[at as usize].parent;
             let Content::Inner(second) = self.nodes[parent as usize].content else { return 0.0 };
             let children = [parent + 1, second].map(|child| self.importance(child, receiver));
-            let Some(first) = share(parent, children) else { return 0.0 };
+            if parent == 0 && !is_lit(children) {
+                return 0.0;
+            }
+            let first = share(children);
             p *= if at == second { 1.0 - first } else { first };
             at = parent;
         }
@@ -201,44 +202,61 @@ pub struct ChosenLight {
     pub u: f32,
 }
 
-/// The way of a lane down the tree.
-#[derive(Clone, Copy)]
-struct Way {
-    at: u32,
-    p: f32,
-    /// Of the random number.
-    left: f32,
+/// The ways of the lanes down the tree.
+struct Ways {
+    at: [u32; LANES],
+    p: Row,
+    /// Of the random numbers.
+    left: Row,
 }
 
-impl Way {
-    /// To the first child, as likely as `first` says, or to the second.
-    fn turn(&mut self, first: f32, second: u32) {
-        let goes = self.left < first;
-        let (node, share) = if goes { (self.at + 1, first) } else { (second, 1.0 - first) };
-        let left = if goes { self.left } else { self.left - first };
-        self.left = (left / share).clamp(0.0, 1.0_f32.next_down());
-        (self.at, self.p) = (node, self.p * share);
-    }
+/// From the nodes where lanes are to their children.
+struct Step {
+    clusters: [Clusters; 2],
+    seconds: [u32; LANES],
+    /// Lanes whose nodes have children.
+    inner: u32,
+    /// All lanes begin there together.
+    at_root: bool,
 }
 
 wide! {
-    /// Of a pair of clusters for each lane.
-    fn importances_of(clusters: &[Clusters; 2], receivers: &Receivers) -> [Row; 2] {
-        let mut found = [[0.0; LANES]; 2];
-        for (clusters, found) in clusters.iter().zip(&mut found) {
-            for lane in 0..LANES {
-                found[lane] = clusters.get(lane).importance(&receivers.get(lane));
-            }
+    /// Takes lanes to the first child as often as its importance says, else to the second. Says for which of them both are dark.
+    fn take_step(step: &Step, receivers: &Receivers, choice: LightChoice, ways: &mut Ways) -> u32 {
+        let mut dark = [0; LANES];
+        for lane in 0..LANES {
+            let receiver = receivers.get(lane);
+            // `map` of an array would be a call that is not compiled for wide registers.
+            let [first, second] = [step.clusters[0].get(lane), step.clusters[1].get(lane)];
+            let by_tree = [first.importance(&receiver), second.importance(&receiver)];
+            let children =
+                if choice == LightChoice::Tree { by_tree } else { [first.intensity, second.intensity] };
+            let share = share(children);
+            let goes = ways.left[lane] < share;
+            let (node, of_node) = if goes { (ways.at[lane] + 1, share) } else { (step.seconds[lane], 1.0 - share) };
+            let left = if goes { ways.left[lane] } else { ways.left[lane] - share };
+            let takes = step.inner >> lane & 1 != 0;
+            let stretched = (left / of_node).clamp(0.0, 1.0_f32.next_down());
+            ways.left[lane] = if takes { stretched } else { ways.left[lane] };
+            ways.p[lane] = if takes { ways.p[lane] * of_node } else { ways.p[lane] };
+            ways.at[lane] = if takes { node } else { ways.at[lane] };
+            dark[lane] = u32::from(takes & step.at_root & !is_lit(children));
         }
-        found
+        mask_where(&dark)
     }
 }
 
-/// How likely the first child of a node is by the importances of both; of the root `None` where neither brings anything.
-fn share(node: u32, [first, second]: [f32; 2]) -> Option<f32> {
-    let (sum, share) = (first + second, first / (first + second));
-    // Further down it does not matter where both are dark, and infinite ones, of lights where the receiver is, say nothing.
-    (node != 0 || sum > 0.0).then_some(if share.is_finite() { share } else { 0.5 })
+/// How likely the first of two children is by their importances. Infinite ones, of lights where the receiver is, say nothing.
+#[inline(always)]
+fn share([first, second]: [f32; 2]) -> f32 {
+    let share = first / (first + second);
+    if share.is_finite() { share } else { 0.5 }
+}
+
+/// Whether one of the root's children may bring anything. Further down it does not matter.
+#[inline(always)]
+fn is_lit([first, second]: [f32; 2]) -> bool {
+    first + second > 0.0
 }
 
 /// Orders lights so that those of one child come first; how many they are, at least one and not all.
@@ -316,7 +334,9 @@ mod tests {
 
     /// As if it were the only one that asks.
     fn chosen(tree: &LightTree, receiver: &LightSampleContext, u: f32) -> Option<ChosenLight> {
-        tree.sample(&Receivers::new(&[*receiver]), 1, &[u; LANES])[0]
+        let mut chosen = [None; LANES];
+        tree.sample(&Receivers::new(&[*receiver]), 1, &[u; LANES], &mut chosen);
+        chosen[0]
     }
 
     fn receiver(i: u32) -> LightSampleContext {

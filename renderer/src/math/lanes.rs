@@ -42,6 +42,12 @@ impl Row3 {
         Vec3::new(self.x[lane], self.y[lane], self.z[lane])
     }
 
+    /// The same in all lanes.
+    #[inline(always)]
+    pub fn splat(v: Vec3) -> Row3 {
+        Row3 { x: [v.x; LANES], y: [v.y; LANES], z: [v.z; LANES] }
+    }
+
     #[inline(always)]
     pub fn set(&mut self, lane: usize, v: Vec3) {
         (self.x[lane], self.y[lane], self.z[lane]) = (v.x, v.y, v.z);
@@ -75,6 +81,16 @@ pub fn mask_where(lanes: &[u32; LANES]) -> u32 {
         mask |= u32::from(*is != 0) << lane;
     }
     mask
+}
+
+/// Sets of lanes that have the same key, with it, as many as there are keys among the lanes of a mask.
+pub fn alike<K: PartialEq>(mut lanes: u32, key: impl Fn(usize) -> K) -> impl Iterator<Item = (u32, K)> {
+    std::iter::from_fn(move || {
+        let of_first = (lanes != 0).then(|| key(lanes.trailing_zeros() as usize))?;
+        let same = mask_of(lanes_of(lanes).filter(|&lane| key(lane) == of_first));
+        lanes &= !same;
+        Some((same, of_first))
+    })
 }
 
 /// A function that is compiled for several widths of registers, of which the widest is called that the processor has. What
