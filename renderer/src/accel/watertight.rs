@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn four_triangles_are_met_as_each_alone() {
         let mut random = Sampler::new(2, (0, 0), 0);
-        let mut vector = || random.next_2d().extend(random.next_1d()) * 2.0 - 1.0;
         for i in 0..3000 {
+            let mut vector = || random.next_2d().extend(random.next_1d()) * 2.0 - 1.0;
             let hub = vector();
             let triangles: Vec<[Vec3; 3]> = (0..1 + i % 4)
                 .map(|k| if k == 0 { [vector(), vector(), vector()] } else { [hub, vector(), vector()] })
@@ -268,11 +268,15 @@ mod tests {
                 1 => triangles[0][0].lerp(triangles[0][1], 0.3),
                 _ => vector(),
             };
+            // Some leave one of them, and some end before what they would meet.
+            let [a, b, c] = triangles[0];
+            let origin = if i % 5 == 0 { (a + b + c) / 3.0 } else { origin };
+            let t_max = if i % 7 == 0 { 3.0 * random.next_1d() } else { f32::INFINITY };
             let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
             let sheared = ShearedRay::new(&ray);
-            let one = |lane: usize| Some((lane, sheared.intersect(&triangles[lane], 0.0, f32::INFINITY)?));
+            let one = |lane: usize| Some((lane, sheared.intersect(&triangles[lane], 0.0, t_max)?));
             let nearest = (0..triangles.len()).filter_map(one).reduce(|a, b| if b.1.0 < a.1.0 { b } else { a });
-            let four = sheared.intersect_four(&FourTriangles::new(&triangles), 0.0, f32::INFINITY);
+            let four = sheared.intersect_four(&FourTriangles::new(&triangles), 0.0, t_max);
             assert_eq!(four, nearest.map(|(lane, (t, u, v))| (lane, t, u, v)), "ray {i}");
         }
     }

@@ -120,3 +120,63 @@ wide! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accel::Accel;
+    use crate::geometry::{Shape, Sphere, TriangleMesh};
+    use crate::math::lanes::narrow;
+    use crate::sampler::Sampler;
+
+    /// A tent of triangles whose corners have normals of their own, one without area, and a ball over it.
+    fn scene() -> Geometry {
+        let mut mesh = TriangleMesh {
+            positions: vec![Vec3::new(-2.0, 0.0, -2.0), Vec3::X * 2.0, Vec3::Z * 2.0, Vec3::new(0.1, 0.7, 0.2)],
+            indices: vec![[0, 2, 3], [2, 1, 3], [1, 0, 3], [0, 0, 3]],
+            ..TriangleMesh::default()
+        };
+        mesh.complete(true);
+        let mut geometry = Geometry::new();
+        geometry.add_mesh(mesh, Shape { object_id: 3, ..Shape::default() });
+        let ball = Sphere { center: Vec3::new(0.3, 1.2, 0.0), radius: 0.4 };
+        geometry.add_sphere(ball, Shape { object_id: 5, ..Shape::default() });
+        geometry
+    }
+
+    /// Values that nobody asked for may be left from before.
+    #[test]
+    fn surfaces_of_a_block_are_those_of_its_hits() {
+        let geometry = scene();
+        let accel = Accel::build(&geometry);
+        let mut random = Sampler::new(4, (1, 2), 0);
+        let mut hits = Vec::new();
+        while hits.len() < 40 * LANES {
+            let aim = random.next_2d().extend(random.next_1d()) - 0.5;
+            let origin = Vec3::new(random.next_1d() - 0.5, if hits.len() % 3 == 0 { -3.0 } else { 3.0 }, 0.5);
+            let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
+            hits.extend(accel.closest(&ray).map(|hit| (geometry.find(hit.primitive).0, ray, hit)));
+        }
+        let balls = hits.iter().filter(|(shape, ..)| *shape == 1).count();
+        assert!(balls > LANES && balls < hits.len() - LANES, "{balls}");
+        let asked = Asked::ALL;
+        let expected: Vec<String> =
+            hits.iter().map(|(_, ray, hit)| format!("{:?}", surface::asked_at(&geometry, ray, hit, asked))).collect();
+        let blocks = || {
+            let (mut block, mut found) = (SurfaceBlock::default(), Vec::new());
+            for of_block in hits.chunks(LANES) {
+                block.gather(&geometry, of_block.iter().map(|(shape, ray, hit)| (*shape, ray, hit)));
+                for (lane, (shape, ray, hit)) in of_block.iter().enumerate() {
+                    let mut surface = Surface { tangent: Vec3::splat(9.0), ..Surface::default() };
+                    block.write(&geometry, lane, (*shape, ray, hit), asked, &mut surface);
+                    assert_eq!(block.places().position.get(lane), surface.position);
+                    assert_eq!(block.places().gnormal.get(lane), surface.gnormal);
+                    assert_eq!(block.places().position_error.get(lane), surface.position_error);
+                    found.push(format!("{surface:?}"));
+                }
+            }
+            found
+        };
+        narrow::each(blocks).into_iter().for_each(|found| assert_eq!(found, expected));
+    }
+}
