@@ -52,8 +52,7 @@ pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> Row {
 
 /// Densities of directions of lanes as the lobes and the guide draw them, made of those of the lobes.
 pub fn mix(scene: &Scene, vertices: &Vertices, (lanes, wi): (u32, &Row3), smooth_shares: &Row, pdf: &mut Row) {
-    // There are no cells where nothing guides.
-    for lane in lanes_of(lanes).take_while(|_| !vertices.cells.is_empty()) {
+    for lane in lanes_of(lanes) {
         if let Some(cell) = vertices.cell(scene, lane) {
             pdf[lane] = cell.mixed(wi.get(lane), pdf[lane], smooth_shares[lane]);
         }

@@ -104,18 +104,25 @@ impl LightTree {
     /// Takes lanes from their nodes to one of the children, if they have some. Those are no longer `lit` for which both are dark.
     fn descend(&self, receivers: &Receivers, descending: &mut u32, lit: &mut u32, ways: &mut Ways) {
         let mut step = Step { clusters: [Clusters::NONE; 2], seconds: [0; LANES], inner: 0, at_root: false };
-        for (lanes, at) in alike(*descending, |lane| ways.at[lane]) {
-            let Content::Inner(second) = self.nodes[at as usize].content else { continue };
-            step.inner |= lanes;
-            step.at_root = at == 0;
-            let children = [at + 1, second].map(|child| &self.nodes[child as usize].lights);
-            if lanes == *descending {
-                (step.seconds, step.clusters) = ([second; LANES], children.map(Clusters::splat));
-                break;
+        let children_of = |at: u32| match self.nodes[at as usize].content {
+            Content::Inner(second) => Some((second, [at + 1, second].map(|child| &self.nodes[child as usize].lights))),
+            Content::Leaf(..) => None,
+        };
+        match alike(*descending, |lane| ways.at[lane]).next() {
+            // At the root, and in small trees.
+            Some((lanes, at)) if lanes == *descending => {
+                if let Some((second, children)) = children_of(at) {
+                    (step.inner, step.at_root) = (lanes, at == 0);
+                    (step.seconds, step.clusters) = ([second; LANES], children.map(Clusters::splat));
+                }
             }
-            for lane in lanes_of(lanes) {
-                step.seconds[lane] = second;
-                step.clusters.iter_mut().zip(children).for_each(|(clusters, child)| clusters.set(lane, child));
+            _ => {
+                for lane in lanes_of(*descending) {
+                    let Some((second, children)) = children_of(ways.at[lane]) else { continue };
+                    step.inner |= 1 << lane;
+                    step.seconds[lane] = second;
+                    step.clusters.iter_mut().zip(children).for_each(|(clusters, child)| clusters.set(lane, child));
+                }
             }
         }
         *descending = step.inner;
