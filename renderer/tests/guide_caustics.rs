@@ -111,6 +111,30 @@ fn guides(name: &str, lights: &str, floor: &str, quieter: f32) {
     assert!(less < quieter * noise, "{name}: the variance went from {noise} to {less}");
 }
 
+/// Of a hollow ball in which light goes to and fro, lit through a glass ball.
+const HOLLOW: &str = "[camera]\nposition = [0, 1.2, 1.4]\nlook_at = [0, 0.4, 0]\nfov = 70\n\
+    [film]\nwidth = 24\nheight = 24\nfilter = \"box\"\n\
+    [materials.wall]\nsource = \"shader wall(out closure c) { c = make_closure<Lambert>(color(0.8, 0.6, 0.4), global_value<normal>); }\"\n\
+    [materials.glass]\nsource = \"shader glass(out closure c) { c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }\"\n\
+    [[shapes]]\ntype = \"sphere\"\nradius = 2\ntranslate = [0, 1, 0]\nmaterial = \"wall\"\n\
+    [[shapes]]\ntype = \"sphere\"\nradius = 0.5\ntranslate = [0, 1.9, 0]\nmaterial = \"glass\"\n\
+    [[shapes]]\ntype = \"quad\"\ncorners = [[-0.1, 2.6, -0.1], [0.1, 2.6, -0.1], [-0.1, 2.6, 0.1]]\nmaterial = \"wall\"\n\
+    emission = [40, 40, 40]\n\
+    [integrator]\nsamples = 96\nmax_depth = 6\nguide_caustics = true\n";
+
+/// A guide sends many paths to a caustic, each with a small throughput. Roulette must not take that for little light: it made the
+/// variance five times as large.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn roulette_spares_paths_that_the_guide_sends_to_light() {
+    let folder = Folder::new("roulette");
+    let of = |roulette: bool| {
+        statistics(&mut load(&folder, &format!("{HOLLOW}roulette = {roulette}\n"), BackendKind::Cranelift)).2
+    };
+    let (without, with) = (of(false), of(true));
+    assert!(with < 2.0 * without, "the variance went from {without} to {with}");
+}
+
 #[test]
 fn a_lamp_keeps_its_mean_and_loses_noise() {
     guides("lamp", LAMP, FLOOR, 0.8);

@@ -35,19 +35,6 @@ pub struct BlockValues {
     pub pdf: Row,
 }
 
-/// That of one lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LobesValue {
-    pub value: Vec3,
-    pub pdf: f32,
-}
-
-impl BlockValues {
-    pub fn get(&self, lane: usize) -> LobesValue {
-        LobesValue { value: self.value.get(lane), pdf: self.pdf[lane] }
-    }
-}
-
 /// What lobes the lanes have, a bit for each lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LobeMasks {

@@ -46,7 +46,7 @@ pub use anisotropic_conductor::AnisotropicConductor;
 pub use any::{AnyLobe, Own, OwnAlone, Weighted, WeightedOwn};
 pub use ashikhmin_shirley::AshikhminShirley;
 pub use bent_normals::{BentNormals, Parts};
-pub use block::{BlockBsdf, BlockChoices, BlockSamples, BlockValues, LobeMasks, LobesValue};
+pub use block::{BlockBsdf, BlockChoices, BlockSamples, BlockValues, LobeMasks};
 pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
 pub use cloth::Cloth;
 pub use coat::Coat;

@@ -1,18 +1,15 @@
-//! A part of space with the photons that landed there, as a density of directions.
+//! A part of space where photons landed.
 
-use super::cones::Cones;
-use super::photon::Photon;
-use super::tree::{Bounds, ROOM};
-use glam::{Vec2, Vec3};
+use super::tree::Bounds;
+use glam::Vec3;
 
-/// Where it is, how often it is asked, and what it answers.
+/// Where it is, and how often it is asked.
 #[derive(Clone, Debug)]
 pub struct Cell {
     low: Vec3,
     high: Vec3,
     /// How often the cell is asked for a direction, in place of lobes that are not specular.
-    share: f32,
-    cones: Cones,
+    pub share: f32,
 }
 
 /// The most that is not left to the lobes, which find all other light.
@@ -21,33 +18,16 @@ const LARGEST_SHARE: f32 = 0.5;
 const LEAST_SHARE: f32 = 0.05;
 
 impl Cell {
-    /// Of `ROOM` photons at most, which it sorts, or of some that stand for all where more of them share one place. `ratio` is how
-    /// much light they bring, over that which comes from other surfaces.
-    pub fn new(photons: &mut [Photon], (low, high): Bounds, ratio: f32) -> Cell {
+    /// `ratio` is how much light its photons bring, over that which comes from other surfaces.
+    pub fn new((low, high): Bounds, ratio: f32) -> Cell {
         // On a plane, rounding may leave points a little outside.
         let margin = Vec3::splat(0.05 * (high - low).length() + 1e-6 * low.abs().max(high.abs()).max_element());
-        let kept = photons.len().min(ROOM);
-        Cell { low: low - margin, high: high + margin, share: share(ratio), cones: Cones::about(&mut photons[..kept]) }
+        Cell { low: low - margin, high: high + margin, share: share(ratio) }
     }
 
-    pub fn holds(&self, position: Vec3) -> bool {
-        position.cmpge(self.low).all() && position.cmple(self.high).all()
-    }
-
-    /// How often it is asked for a direction, in place of the lobes.
-    pub fn share(&self) -> f32 {
-        self.share
-    }
-
-    /// A direction, with `pick` and `u` in [0, 1).
-    pub fn sample(&self, pick: f32, u: Vec2) -> Vec3 {
-        self.cones.sample(pick, u)
-    }
-
-    /// The density of a direction which the lobes draw with `of_lobes`, when either is asked: the lobes alone where they choose a
-    /// specular one, which happens in all but `smooth` of the samples.
-    pub fn mixed(&self, wi: Vec3, of_lobes: f32, smooth: f32) -> f32 {
-        (1.0 - self.share) * of_lobes + self.share * smooth * self.cones.pdf(wi)
+    /// Whether it guides what is scattered at a place.
+    pub fn guides(&self, position: Vec3) -> bool {
+        self.share > 0.0 && position.cmpge(self.low).all() && position.cmple(self.high).all()
     }
 }
 

@@ -4,6 +4,7 @@
 //! however much came from elsewhere.
 
 use super::photon::Photon;
+use crate::math::lanes::wide;
 use crate::math::{Frame, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -21,6 +22,7 @@ const FARTHEST: f32 = 0.06;
 const UNDIVIDED: f32 = 0.02;
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Cones {
     /// Axes by component, the cosines of half angles, and what a cone adds to the density of its directions. What is not used adds
     /// nothing.
@@ -72,17 +74,33 @@ impl Cones {
 
     /// The density of [`Cones::sample`], per steradian.
     pub fn pdf(&self, wi: Vec3) -> f32 {
-        // Summed in eight lanes.
-        let mut sums = [0.0; 8];
-        for first in (0..MOST).step_by(8) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let i = first + lane;
-                let cosine = self.x[i] * wi.x + self.y[i] * wi.y + self.z[i] * wi.z;
-                *sum += if cosine >= self.cosines[i] { self.densities[i] } else { 0.0 };
-            }
-        }
-        sums.iter().sum()
+        density(self, wi)
     }
+}
+
+wide! {
+    /// Summed side by side, then in halves.
+    fn density(cones: &Cones, wi: Vec3) -> f32 {
+        let mut sums = [0.0; MOST];
+        for i in 0..MOST {
+            let cosine = cones.x[i] * wi.x + cones.y[i] * wi.y + cones.z[i] * wi.z;
+            sums[i] = if cosine >= cones.cosines[i] { cones.densities[i] } else { 0.0 };
+        }
+        let sixteen: [f32; 16] = half(&sums);
+        let eight: [f32; 8] = half(&sixteen);
+        let four: [f32; 4] = half(&eight);
+        (four[0] + four[2]) + (four[1] + four[3])
+    }
+}
+
+/// The sums of numbers and those half as many places after them.
+#[inline(always)]
+fn half<const HALF: usize>(sums: &[f32]) -> [f32; HALF] {
+    let mut halved = [0.0; HALF];
+    for i in 0..HALF {
+        halved[i] = sums[i] + sums[HALF + i];
+    }
+    halved
 }
 
 /// The photons of each cone, which then stand together: the widest group is cut in two until there are as many as may be, or all

@@ -11,17 +11,22 @@ mod cones;
 mod photon;
 mod tree;
 
-pub use cell::Cell;
 pub use photon::Photon;
 
-use glam::Vec3;
-use tree::{Bounds, Tree};
+use crate::math::lanes::{Row3, lanes_of, mask_of};
+use cell::Cell;
+use cones::Cones;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
+use tree::{Bounds, ROOM, Tree};
 
 /// The cells, and the tree that finds them.
 #[derive(Debug)]
 pub struct Guide {
     tree: Tree,
     cells: Vec<Cell>,
+    /// What each cell answers.
+    cones: Vec<Cones>,
 }
 
 impl Guide {
@@ -35,23 +40,39 @@ impl Guide {
         }
         let mut elsewhere = Vec::new();
         let around = Tree::new(&mut scattered, |photons, bounds| elsewhere.push(irradiance(photons, bounds)));
-        let mut cells = Vec::new();
+        let (mut cells, mut cones) = (Vec::new(), Vec::new());
         let tree = Tree::new(&mut focused, |photons, bounds| {
-            let beside = elsewhere[around.find(0.5 * (bounds.0 + bounds.1)) as usize];
-            cells.push(Cell::new(photons, bounds, irradiance(photons, bounds) / beside));
+            let [middle, ..] = around.find(&Row3::splat(0.5 * (bounds.0 + bounds.1)));
+            cells.push(Cell::new(bounds, irradiance(photons, bounds) / elsewhere[middle as usize]));
+            // Some stand for all, where more share one place.
+            let kept = photons.len().min(ROOM);
+            cones.push(Cones::about(&mut photons[..kept]));
         });
-        Some(Guide { tree, cells })
+        Some(Guide { tree, cells, cones })
     }
 
-    /// The number of the cell in which a point lies, if light may be looked for there.
-    pub fn find(&self, position: Vec3) -> Option<u32> {
-        let number = self.tree.find(position);
-        let cell = &self.cells[number as usize];
-        (cell.share() > 0.0 && cell.holds(position)).then_some(number)
+    /// The cells in which the places of some lanes lie, and the bits of the lanes where there is light to look for.
+    pub fn find(&self, lanes: u32, places: &Row3) -> (u32, [u32; LANES]) {
+        let cells = self.tree.find(places);
+        let guides = |&lane: &usize| self.cells[cells[lane] as usize].guides(places.get(lane));
+        (mask_of(lanes_of(lanes).filter(guides)), cells)
     }
 
-    pub fn cell(&self, number: u32) -> &Cell {
-        &self.cells[number as usize]
+    /// How often a cell is asked for a direction, in place of lobes that are not specular.
+    pub fn share(&self, cell: u32) -> f32 {
+        self.cells[cell as usize].share
+    }
+
+    /// A direction from a cell, with `pick` and `u` in [0, 1).
+    pub fn sample(&self, cell: u32, pick: f32, u: Vec2) -> Vec3 {
+        self.cones[cell as usize].sample(pick, u)
+    }
+
+    /// The density of a direction which the lobes draw with `of_lobes`, when either they or a cell are asked: the lobes alone where
+    /// they choose a specular one, which happens in all but `smooth` of the samples.
+    pub fn mixed(&self, cell: u32, wi: Vec3, of_lobes: f32, smooth: f32) -> f32 {
+        let share = self.share(cell);
+        (1.0 - share) * of_lobes + share * smooth * self.cones[cell as usize].pdf(wi)
     }
 }
 

@@ -1,7 +1,9 @@
 //! A tree that cuts space in two at each node, until few photons are in each part.
 
 use super::photon::Photon;
+use crate::math::lanes::Row3;
 use glam::Vec3;
+use ssl_compiler::runtime::LANES;
 
 /// Photons in a part at most, but for those that share one place.
 pub const ROOM: usize = 128;
@@ -9,19 +11,20 @@ pub const ROOM: usize = 128;
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
+    /// For each node that is a part, its number.
+    parts: Vec<u32>,
+    /// Cuts on the way to a part, at most.
+    depth: u32,
 }
 
-/// What is below `cut` along `axis` is behind the next node, all else behind the one of number `above`.
+/// A cut along an axis.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     cut: f32,
-    /// Or [`PART`].
     axis: u32,
-    /// Of a part, its own number.
-    above: u32,
+    /// The nodes behind which all else is, and what is below the cut. Of a part, itself.
+    next: [u32; 2],
 }
-
-const PART: u32 = 3;
 
 /// The corners of a box.
 pub type Bounds = (Vec3, Vec3);
@@ -30,16 +33,23 @@ impl Tree {
     /// Of photons, which it sorts; `part` is called for each part in the order of their numbers.
     pub fn new(photons: &mut [Photon], mut part: impl FnMut(&mut [Photon], Bounds)) -> Tree {
         let mut tree = Tree::default();
-        tree.divide(photons, &mut 0, &mut part);
+        tree.divide(photons, 0, &mut 0, &mut part);
         tree
     }
 
-    fn divide(&mut self, photons: &mut [Photon], parts: &mut u32, part: &mut impl FnMut(&mut [Photon], Bounds)) {
-        let node = self.nodes.len();
+    fn divide(
+        &mut self,
+        photons: &mut [Photon],
+        cuts: u32,
+        parts: &mut u32,
+        part: &mut impl FnMut(&mut [Photon], Bounds),
+    ) {
+        let node = self.nodes.len() as u32;
+        self.depth = self.depth.max(cuts);
         let (low, high) = bounds(photons);
         let side = high - low;
         if photons.len() <= ROOM || side == Vec3::ZERO {
-            self.nodes.push(Node { cut: 0.0, axis: PART, above: *parts });
+            self.push(Node { cut: 0.0, axis: 0, next: [node; 2] }, *parts);
             *parts += 1;
             part(photons, (low, high));
             return;
@@ -51,25 +61,29 @@ impl Tree {
         let at = photons[lowest.max(photons.len() / 2)].position[axis];
         let below = photons.partition_point(|photon| photon.position[axis] < at);
         let (below, above) = photons.split_at_mut(below);
-        self.nodes.push(Node { cut: at, axis: axis as u32, above: 0 });
-        self.divide(below, parts, part);
-        self.nodes[node].above = self.nodes.len() as u32;
-        self.divide(above, parts, part);
+        self.push(Node { cut: at, axis: axis as u32, next: [0, node + 1] }, 0);
+        self.divide(below, cuts + 1, parts, part);
+        self.nodes[node as usize].next[0] = self.nodes.len() as u32;
+        self.divide(above, cuts + 1, parts, part);
     }
 
-    /// The number of the part that a place belongs to.
-    pub fn find(&self, position: Vec3) -> u32 {
-        let along = position.to_array();
-        let mut at = 0;
-        loop {
-            let node = &self.nodes[at as usize];
-            if node.axis == PART {
-                return node.above;
+    fn push(&mut self, node: Node, part: u32) {
+        self.nodes.push(node);
+        self.parts.push(part);
+    }
+
+    /// The numbers of the parts that places belong to. All take their steps together, as each step waits for the one before.
+    pub fn find(&self, places: &Row3) -> [u32; LANES] {
+        let along = places.rows();
+        let mut at = [0; LANES];
+        for _ in 0..self.depth {
+            for (lane, at) in at.iter_mut().enumerate() {
+                let node = &self.nodes[*at as usize];
+                // Which way is a toss-up: nothing branches on it.
+                *at = node.next[usize::from(along[node.axis as usize][lane] < node.cut)];
             }
-            // Which way is a toss-up: nothing branches on it.
-            let is_below = u32::from(along[node.axis as usize] < node.cut);
-            at = is_below * (at + 1) + (1 - is_below) * node.above;
         }
+        at.map(|at| self.parts[at as usize])
     }
 }
 
@@ -101,8 +115,16 @@ mod tests {
                 parts.push(photons.iter().map(|p| p.position).collect());
             });
             assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), count);
-            for (number, part) in parts.iter().enumerate() {
-                assert!(part.iter().all(|position| tree.find(*position) == number as u32), "{count} {places}");
+            let all =
+                parts.iter().enumerate().flat_map(|(number, part)| part.iter().map(move |place| (*place, number)));
+            for some in all.collect::<Vec<_>>().chunks(LANES) {
+                let mut places = Row3::ZERO;
+                some.iter().enumerate().for_each(|(lane, (place, _))| places.set(lane, *place));
+                let found = tree.find(&places);
+                assert!(
+                    some.iter().zip(found).all(|((_, number), found)| *number as u32 == found),
+                    "{count} {places:?}"
+                );
             }
         }
     }

@@ -3,7 +3,6 @@
 //!
 //! Lanes draw directions in rounds, one light or kind of light at a time, and each round is weighed as a whole.
 
-use super::guided::smooth_shares;
 use super::light_round::{Chance, LightDirection, Radiance};
 use super::light_weights;
 use super::path::Path;
@@ -12,7 +11,7 @@ use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::geometry::surface;
 use crate::light::{LightId, LightName, LightSample, LightSampling, ParallelLight, PointLight, ShapeSample, Sun};
-use crate::math::lanes::{Row, lanes_of, mask_of};
+use crate::math::lanes::{lanes_of, mask_of};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -62,13 +61,11 @@ struct Rounds<'a> {
     scene: &'a Scene,
     work: &'a mut Workspace,
     lanes: u32,
-    smooth_shares: Row,
 }
 
 impl<'a> Rounds<'a> {
     fn new(scene: &'a Scene, work: &'a mut Workspace, lanes: u32) -> Rounds<'a> {
-        let smooth_shares = smooth_shares(scene, &mut work.vertices);
-        Rounds { scene, work, lanes, smooth_shares }
+        Rounds { scene, work, lanes }
     }
 
     /// One in which each lane that a light of this name lights draws a direction, or none.
@@ -83,7 +80,7 @@ impl<'a> Rounds<'a> {
                 round.set(lane, towards);
             }
         }
-        light_weights::queue(self.scene, self.work, &self.smooth_shares);
+        light_weights::queue(self.scene, self.work);
     }
 
     fn parallel_lights(&mut self) {

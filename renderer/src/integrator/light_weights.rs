@@ -20,13 +20,13 @@ use ssl_compiler::runtime::LANES;
 
 /// Queues the samples of the round of which anything can come, and writes all down if somebody asks. Lobes, or the guide, find some of
 /// the same light: their shares and those of the round add up to 1.
-pub fn queue(scene: &Scene, work: &mut Workspace, smooth_shares: &Row) {
+pub fn queue(scene: &Scene, work: &mut Workspace) {
     let Workspace { vertices, paths, round, light: samples, noted, probe, followed, .. } = work;
     if round.lanes == 0 {
         return;
     }
     let mut of_lobes = vertices.ask_lobes(scene, |block| block.eval(round.lanes, &round.wi));
-    guided::mix(scene, vertices, (round.lanes, &round.wi), smooth_shares, &mut of_lobes.pdf);
+    guided::mix(scene, &vertices.guided, (round.lanes, &round.wi), &mut of_lobes.pdf);
     let weights = weigh(round, &of_lobes, &vertices.throughput, scene.integrator.sampling);
     let counts = mask_where(&weights.counts) & round.lanes;
     let rays = if counts != 0 { shadow_rays(round, &vertices.places) } else { ShadowRays::NONE };

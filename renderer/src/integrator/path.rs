@@ -25,8 +25,9 @@ pub struct Path {
     pub turns: Option<u32>,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
     pub beta: Vec3,
-    /// By which `beta` is to be multiplied to be what it would be outside of all glass.
-    pub eta_scale: f32,
+    /// By which `beta` is to be multiplied to be what it would be outside of all glass, where the scale of radiance ends, and if the
+    /// lobes alone had drawn its directions: a guide sends many paths to where much light is, and each of them carries little.
+    pub survival_scale: f32,
     pub radiance: Vec3,
     pub sampler: Sampler,
     /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it
@@ -57,7 +58,7 @@ impl Path {
             differential,
             turns: None,
             beta: Vec3::ONE,
-            eta_scale: 1.0,
+            survival_scale: 1.0,
             radiance: Vec3::ZERO,
             sampler,
             pdf: f32::INFINITY,

@@ -10,7 +10,7 @@ use super::ray_origins::origins;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
-use crate::bsdf::{BlockSamples, BsdfSample, Refraction};
+use crate::bsdf::{BsdfSample, Refraction};
 use crate::geometry::surface::Place;
 use crate::light::LightSampleContext;
 use crate::material::ShadingPoint;
@@ -30,28 +30,16 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
     let numbers = vertices.numbers(paths);
     let (drawing, direction) = (vertices.going_on_mask(), numbers.direction());
     let mut choices = vertices.ask_lobes(scene, |block| block.choose(drawing, &direction));
-    guided::draw(scene, vertices, &numbers, &mut choices);
-    let (mut given, mut directions) = (0, Row3::ZERO);
-    for (lane, wi) in vertices.guided.iter().enumerate().filter_map(|(lane, wi)| Some((lane, (*wi)?))) {
-        given |= 1 << lane;
-        directions.set(lane, wi);
-    }
-    let BlockSamples { samples, values } =
-        vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
-    let smooth_shares = guided::smooth_shares(scene, vertices);
+    guided::draw(scene, &mut vertices.guided, &numbers, &mut choices);
+    let (given, directions) = (vertices.guided.given, vertices.guided.directions);
+    let mut drawn = vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
+    let times = guided::mix_samples(scene, vertices, &mut drawn);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
         }
         let path = &mut paths[vertices.paths[lane] as usize];
-        let share = smooth_shares[lane];
-        let sampled = match (vertices.cell(scene, lane), given >> lane & 1 != 0) {
-            (Some(cell), true) => {
-                cell.sampled(directions.get(lane), vertices.gnormals.get(lane), values.get(lane), share)
-            }
-            (cell, _) => samples[lane].map(|sample| cell.map_or(sample, |cell| cell.beside(sample, share))),
-        };
-        let sampled = sampled.ok_or(End::NoDirection);
+        let sampled = drawn.samples[lane].ok_or(End::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
             _ => Ok(next),
@@ -63,7 +51,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
                 continue;
             }
         };
-        path.scale(&next);
+        path.scale(&next, times[lane]);
         let (numbers, carries) = (path.beta.is_finite(), max_channel(path.beta) > 0.0);
         vertices.numbers[lane] &= numbers;
         if numbers && carries {
@@ -84,8 +72,7 @@ pub fn play_roulette(scene: &Scene, work: &mut Workspace) {
         let path = &mut paths[vertices.paths[lane] as usize];
         let survival = match vertices.depth(lane) < SURE_BOUNCES || !scene.integrator.roulette {
             true => 1.0,
-            // Not for the scale of radiance in glass, which ends where the path leaves it.
-            false => (max_channel(path.beta) * path.eta_scale).min(0.95),
+            false => (max_channel(path.beta) * path.survival_scale).min(0.95),
         };
         vertices.survival[lane] = survival;
         if survival < 1.0 && BounceNumbers::new(path.sampler, vertices.step).roulette() >= survival {
@@ -153,11 +140,12 @@ impl Departure {
 }
 
 impl Path {
-    /// Multiplies the throughput by the weight of a sample of the lobes.
-    pub fn scale(&mut self, next: &BsdfSample) {
+    /// Multiplies the throughput by the weight of a sample that was drawn so many times as often as by the lobes alone.
+    pub fn scale(&mut self, next: &BsdfSample, times: f32) {
         self.beta *= next.weight;
+        self.survival_scale *= times;
         if let Some(Refraction { eta }) = next.refracted {
-            self.eta_scale *= eta * eta;
+            self.survival_scale *= eta * eta;
         }
     }
 

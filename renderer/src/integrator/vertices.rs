@@ -3,11 +3,11 @@
 
 use super::differentials::Differentials;
 use super::end::End;
+use super::guided::GuidedLanes;
 use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
 use crate::geometry::PlaceRows;
-use crate::guide::Cell;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
 use crate::math::lanes::{Row3, mask_of};
@@ -38,10 +38,8 @@ pub struct Vertices {
     pub places: PlaceRows,
     /// What lobes the lanes have.
     pub masks: LobeMasks,
-    /// The cell of the guide that each lies in, if any, and the direction that it gave in place of the lobes. Empty where
-    /// nothing guides.
-    pub cells: Vec<Option<u32>>,
-    pub guided: Vec<Option<Vec3>>,
+    /// What the guide has for them.
+    pub guided: GuidedLanes,
     /// What light sampling knows of each.
     pub receivers: Vec<LightSampleContext>,
     /// The throughput with which the path arrived.
@@ -104,9 +102,7 @@ impl Vertices {
         let onward = if self.differentials == Differentials::Always { lanes } else { 0 };
         refill(&mut self.onward, onward, RayDifferential::default());
         refill(&mut self.ends, lanes, None);
-        let guided = if scene.guide.is_some() { lanes } else { 0 };
-        refill(&mut self.cells, guided, None);
-        refill(&mut self.guided, guided, None);
+        self.guided.clear();
     }
 
     pub fn lanes(&self) -> std::ops::Range<usize> {
@@ -156,12 +152,6 @@ impl Vertices {
     pub fn vertex<'a>(&'a self, scene: &'a Scene, paths: &'a [Path], lane: usize) -> Vertex<'a> {
         let (path, point) = (&paths[self.paths[lane] as usize], &self.points[lane]);
         Vertex { scene, path, point, receiver: self.receivers[lane] }
-    }
-
-    /// The cell of the guide that a lane lies in.
-    pub fn cell<'a>(&self, scene: &'a Scene, lane: usize) -> Option<&'a Cell> {
-        let number = self.cells.get(lane).copied().flatten()?;
-        scene.guide.as_ref().map(|guide| guide.cell(number))
     }
 
     /// Bounces before this vertex; 0 for what the camera sees.

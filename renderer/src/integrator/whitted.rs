@@ -54,9 +54,9 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         let carried = vertices.differentials == Differentials::Always;
         let mut path = here;
         path.turn(&Departure::new(point, vertices.receivers[lane], next.wi), &next, carried.then_some(onward));
-        path.scale(&next);
+        path.scale(&next, 1.0);
         numbers &= path.beta.is_finite();
-        if !path.beta.is_finite() || max_channel(path.beta) * path.eta_scale < LEAST {
+        if !path.beta.is_finite() || max_channel(path.beta) * path.survival_scale < LEAST {
             continue;
         }
         if first.is_none() {
