@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::geometry::surface;
 use crate::light::{LightId, LightName, LightSample, LightSampling, ParallelLight, PointLight, ShapeSample, Sun};
-use crate::math::lanes::{lanes_of, mask_of};
+use crate::math::lanes::{Row3, lanes_of, mask_of};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -112,11 +112,13 @@ impl<'a> Rounds<'a> {
     }
 
     fn environment(&mut self, u: &[Vec2; LANES]) {
-        let environment = &self.scene.environment;
-        self.round(Some(self.scene.environment_name), |vertex, lane| {
-            let (wi, pdf) = environment.sample(vertex.receiver.normal, u[lane])?;
-            Some(LightDirection::far(wi, pdf, Radiance::Environment))
-        });
+        let Rounds { scene, work, lanes } = self;
+        let vertices = &work.vertices;
+        let lit = |&lane: &usize| scene.lights.linked(vertices.receivers[lane].list, scene.environment_name);
+        let mut normals = Row3::ZERO;
+        lanes_of(*lanes).for_each(|lane| normals.set(lane, vertices.receivers[lane].normal));
+        work.round.look_far(scene.environment.sample_each(mask_of(lanes_of(*lanes).filter(lit)), &normals, u));
+        light_weights::queue(scene, work);
     }
 
     fn sun(&mut self, (from, sun, name): (LightId, &Sun, LightName), u: &[Vec2; LANES]) {

@@ -6,11 +6,28 @@ use super::path::Path;
 use super::probe::ProbedEnvironment;
 use super::workspace::Workspace;
 use crate::light::{DirectionFootprint, Sun};
+use crate::math::lanes::{Row3, first_lanes};
 use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
+use ssl_compiler::runtime::LANES;
 
-/// Queues what a path sees, or shows it where views are shown in place of light.
-pub fn escape(scene: &Scene, work: &mut Workspace, index: u32) {
+/// Queues what the paths see that leave the scene, or shows it where views are shown in place of light.
+pub fn escape(scene: &Scene, work: &mut Workspace) {
+    let leaving = std::mem::take(&mut work.leaving);
+    for block in leaving.chunks(LANES) {
+        let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
+        for (lane, path) in block.iter().map(|&index| &work.paths[index as usize]).enumerate() {
+            normals.set(lane, path.from.normal);
+            directions.set(lane, path.ray.direction);
+        }
+        let densities = scene.environment.pdf_each(first_lanes(block.len()), &normals, &directions);
+        block.iter().zip(densities).for_each(|(&index, density)| see(scene, work, index, density));
+    }
+    work.leaving = leaving;
+}
+
+/// One of them; `density` is that with which light sampling draws the direction from the environment.
+fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     let view = work.view_of_hits();
     // Whose gradient is wanted counts where it is black, too.
     let followed = work.followed.is_some();
@@ -24,7 +41,7 @@ pub fn escape(scene: &Scene, work: &mut Workspace, index: u32) {
         path.radiance = Vec3::ONE;
         return;
     }
-    let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.from.normal, d));
+    let share = scene.integrator.sampling.of_lobe(path.pdf, density);
     let linked = scene.lights.linked(path.from.list, scene.environment_name);
     let (beta, suns) = (path.beta, suns_seen(scene, path));
     let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };

@@ -11,40 +11,32 @@ use crate::scene::Scene;
 /// Traces the rays of all active paths, which have had `step` before. Those that leave the scene see what is around it.
 pub fn intersect(scene: &Scene, work: &mut Workspace, step: u32) {
     let last = LastVertices::new(scene, work, step);
-    let leaves = |work: &mut Workspace, path| escape(scene, work, path);
-    if last.matter_nowhere() {
-        return leave(scene, work, leaves);
+    match last.matter_nowhere() {
+        true => leave(scene, work),
+        false => find(scene, work, |path, shape| last.matters(path, shape)),
     }
-    find(scene, work, |path, shape| last.matters(path, shape), leaves);
+    escape(scene, work);
+    work.clock.end(Stage::Environment);
 }
 
 /// Of all rays only finds those that leave the scene.
-fn leave(scene: &Scene, work: &mut Workspace, leaves: impl Fn(&mut Workspace, u32)) {
+fn leave(scene: &Scene, work: &mut Workspace) {
     begin(work);
     scene.accel.occluded_each(&work.rays, &mut work.blocked);
     work.clock.end(Stage::Rays);
-    for i in 0..work.active.len() {
-        if !work.blocked[i] {
-            leaves(work, work.active[i]);
-        }
-    }
-    work.clock.end(Stage::Environment);
+    let Workspace { leaving, active, blocked, .. } = work;
+    leaving.extend(active.iter().zip(blocked).filter(|(_, blocked)| !**blocked).map(|(path, _)| *path));
 }
 
 fn begin(work: &mut Workspace) {
     work.surface_hits.clear();
+    work.leaving.clear();
     work.rays.clear();
     work.rays.extend(work.active.iter().map(|&path| work.paths[path as usize].ray));
 }
 
-/// Finds what each ray meets; calls `leaves` with each path that leaves the scene. Hits on shapes, by their numbers, that do not
-/// `matter` are left out.
-pub fn find(
-    scene: &Scene,
-    work: &mut Workspace,
-    matters: impl Fn(&Path, u32) -> bool,
-    leaves: impl Fn(&mut Workspace, u32),
-) {
+/// Finds what each ray meets, and which paths leave the scene. Hits on shapes, by their numbers, that do not `matter` are left out.
+pub fn find(scene: &Scene, work: &mut Workspace, matters: impl Fn(&Path, u32) -> bool) {
     begin(work);
     scene.accel.closest_each(&work.rays, &mut work.hits);
     work.clock.end(Stage::Rays);
@@ -60,7 +52,7 @@ pub fn find(
                     work.surface_hits.push(SurfaceHit { path, shape, material, hit });
                 }
             }
-            None => leaves(work, path),
+            None => work.leaving.push(path),
         }
     }
     work.clock.end(Stage::Environment);

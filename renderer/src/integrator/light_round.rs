@@ -1,6 +1,6 @@
 //! A round of directions towards lights: at most one for each lane of a block.
 
-use crate::light::{LightId, LightLiSample, ShapeSample};
+use crate::light::{DrawnDirections, LightId, LightLiSample, ShapeSample};
 use crate::math::lanes::{Row, Row3};
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
@@ -74,6 +74,14 @@ pub struct LightRound {
 impl LightRound {
     pub fn clear(&mut self) {
         (self.lanes, self.delta, self.ending) = (0, 0, 0);
+    }
+
+    /// The round becomes one of directions into the environment.
+    pub fn look_far(&mut self, drawn: DrawnDirections) {
+        self.clear();
+        (self.lanes, self.wi, self.chance) = (drawn.lanes, drawn.wi, drawn.pdf);
+        self.distance = [f32::INFINITY; LANES];
+        self.radiance = [Radiance::Environment; LANES];
     }
 
     pub fn set(&mut self, lane: usize, towards: LightDirection) {

@@ -34,6 +34,8 @@ pub struct Workspace {
     pub hits: Vec<Option<Hit>>,
     /// Which of them met anything, where that is all that matters.
     pub blocked: Vec<bool>,
+    /// Paths that leave the scene.
+    pub leaving: Vec<u32>,
     /// Of the paths that met a surface, in the order of their materials.
     pub surface_hits: Vec<SurfaceHit>,
     /// To sort those and the active ones.

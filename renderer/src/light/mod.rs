@@ -23,7 +23,9 @@ pub use area::ShapeSample;
 pub use delta::{AimedProfile, Cone, LightLiSample, ParallelLight, PointLight};
 pub use emission::{EmissionContext, MaterialEmission};
 pub use emission_sampler::{EmissionSampler, Left};
-pub use environment::{Daylight, DirectionFootprint, Environment, EnvironmentKind, Others, level_sizes};
+pub use environment::{
+    Daylight, DirectionFootprint, DrawnDirections, Environment, EnvironmentKind, Others, level_sizes,
+};
 pub use ies::load as load_ies;
 pub use links::{LightName, LinkList, Links};
 pub use profile::Profile;

@@ -60,7 +60,7 @@ impl Distribution {
     }
 
     /// The index for `u` in [0, 1), its probability, and `u` stretched to be uniform again.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&self, u: f32) -> (usize, f32, f32) {
         let index = if self.many.is_empty() {
             let before = self.few[1..].iter().map(|&end| u32::from(end <= u)).sum::<u32>() as usize;
@@ -74,6 +74,7 @@ impl Distribution {
     }
 
     /// Among many.
+    #[inline(never)]
     fn find(&self, u: f32) -> usize {
         let (steps, last) = (&self.many, self.count - 1);
         let part = ((u * self.count as f32) as usize).min(last);
@@ -83,13 +84,13 @@ impl Distribution {
         from + steps[from..to].partition_point(|step| step.end <= u)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn probability(&self, index: usize) -> f32 {
         self.share(index).1
     }
 
     /// Where the numbers of an index begin, and how many of all they are.
-    #[inline]
+    #[inline(always)]
     fn share(&self, index: usize) -> (f32, f32) {
         let (start, end) = if self.many.is_empty() {
             (self.few[index], self.few[index + 1])

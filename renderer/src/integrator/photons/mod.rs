@@ -96,7 +96,7 @@ fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
     for step in 0..LONGEST {
-        intersect::find(scene, work, |_, _| true, |_, _| {});
+        intersect::find(scene, work, |_, _| true);
         work.active.clear();
         let mut begin = 0;
         while begin < work.surface_hits.len() {

@@ -10,17 +10,20 @@ const EDGE: usize = 6;
 /// Of all normals.
 pub const CLASSES: usize = 6 * EDGE * EDGE;
 
-/// The class of a normal, of any length; `None` of one that is 0, or no number.
-pub fn class_of(normal: Vec3) -> Option<usize> {
+/// The class of a normal, of any length; [`CLASSES`] of one that is 0, or no number. Without branches, so that many are found at once.
+#[inline(always)]
+pub fn class_of(normal: Vec3) -> u32 {
+    const LAST: u32 = EDGE as u32 - 1;
+    let Vec3 { x, y, z } = normal;
     let size = normal.abs();
-    let axis = size.max_position();
-    let major = size[axis];
-    if !(major > 0.0 && major.is_finite()) {
-        return None;
-    }
-    let at = |i: usize| (((normal[(axis + i) % 3] / major + 1.0) * (0.5 * EDGE as f32)) as usize).min(EDGE - 1);
-    let face = 2 * axis + usize::from(normal[axis] < 0.0);
-    Some((face * EDGE + at(2)) * EDGE + at(1))
+    // The axis along which it is longest, and what is along the next ones.
+    let (face, along, next, last) = if size.y > size.x { (2, y, z, x) } else { (0, x, y, z) };
+    let (face, along, next, last) = if size.z > along.abs() { (4, z, x, y) } else { (face, along, next, last) };
+    let major = along.abs();
+    let at = |side: f32| (((side / major + 1.0) * (0.5 * EDGE as f32)) as u32).min(LAST);
+    let face = face + u32::from(along < 0.0);
+    let number = (face * EDGE as u32 + at(last)) * EDGE as u32 + at(next);
+    if (major > 0.0) & (major < f32::INFINITY) { number } else { CLASSES as u32 }
 }
 
 /// The middle of a class, and an angle from there that none of its normals is beyond.
@@ -63,14 +66,14 @@ mod tests {
         let mut met = std::collections::HashSet::new();
         for i in 0..20_000 {
             let normal = uniform_cone(Sampler::new(4, (0, 0), i).next_2d(), 2.0);
-            let number = class_of(normal * (1.0 + i as f32)).expect("it is a direction");
+            let number = class_of(normal * (1.0 + i as f32)) as usize;
             let (middle, angle) = class(number);
             assert!(normal.angle_between(middle) <= angle + 1e-3 && angle < 0.26, "{normal} {middle}");
-            assert_eq!(class_of(middle), Some(number));
+            assert_eq!(class_of(middle) as usize, number);
             met.insert(number);
         }
         assert_eq!(met.len(), CLASSES);
-        assert_eq!([Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(class_of), [None; 3]);
+        assert_eq!([Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(class_of), [CLASSES as u32; 3]);
     }
 
     /// Half of what is wider than a hemisphere may be in front of anything.

@@ -1,6 +1,7 @@
 //! The environment as a function of its colors: what they are, and how radiance from a direction depends on them.
 
-use super::{DirectionFootprint, Environment, EnvironmentKind, PLACES, level_sizes, size, sky_blend};
+use super::{DirectionFootprint, Environment, EnvironmentKind, level_sizes, sky_blend};
+use crate::math::lanes::Row3;
 use crate::texture::{Places, TextureSystem};
 use glam::Vec3;
 
@@ -57,14 +58,12 @@ impl Environment {
     /// Takes the cotangent of the radiance from a direction back to the texels of an image.
     pub fn pull_back_to_texels(&self, textures: &TextureSystem, from: &DirectionFootprint, cotangent: Vec3) {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
-        let (mut places, scale) = (PLACES.take(), cotangent * *scale);
-        self.map.places(from.d, from.dd, size(levels), self.options.footprint_scale(), &mut places);
-        for place in &places {
+        let scale = cotangent * *scale;
+        self.sights(&Row3::splat(from.d), &from.dd.map(Row3::splat), levels).places(0, |place| {
             let mut one = Places::one(place.uv, place.duv);
             one.scattered = u32::from(from.scattered);
             textures.add_cotangents(*texture, &one, std::iter::once(0), |_| (scale * place.weight).extend(0.0));
-        }
-        PLACES.set(places);
+        });
     }
 
     /// Takes the cotangent of the radiance from a direction back to the colors.

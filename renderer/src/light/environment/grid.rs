@@ -11,7 +11,7 @@ pub struct Grid {
 }
 
 /// A column and a row.
-pub type Cell = [usize; 2];
+pub type Cell = [u32; 2];
 
 impl Grid {
     /// `weights` come in rows of `columns`; where they sum to 0, all are alike.
@@ -24,13 +24,15 @@ impl Grid {
     }
 
     /// A cell, its probability, and where in it, from 0 up to but not 1.
+    #[inline(always)]
     pub fn sample(&self, u: Vec2) -> (Cell, f32, Vec2) {
         let (row, p_row, y) = self.row.sample(u.y);
         let (column, p_cell, x) = self.cell[row].sample(u.x);
-        ([column, row], p_row * p_cell, Vec2::new(x, y))
+        ([column as u32, row as u32], p_row * p_cell, Vec2::new(x, y))
     }
 
+    #[inline(always)]
     pub fn probability(&self, [column, row]: Cell) -> f32 {
-        self.row.probability(row) * self.cell[row].probability(column)
+        self.row.probability(row as usize) * self.cell[row as usize].probability(column as usize)
     }
 }

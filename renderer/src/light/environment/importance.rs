@@ -14,22 +14,24 @@
 //! it, however wide.
 
 use super::facing::{CLASSES, class, class_of, mean_cosine};
-use super::grid::Grid;
+use super::grid::{Cell, Grid};
 use super::latlong::LatLong;
+use crate::math::lanes::{Row, Row3, lanes_of, wide};
 use crate::math::{sin_cos_turns, uniform_cone};
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 use std::f32::consts::{PI, TAU};
 
 /// Draws directions by their share of the light.
 pub struct Importance {
-    columns: usize,
-    rows: usize,
+    columns: u32,
+    rows: u32,
     /// The columns and rows of cells in a region; those at the right and lower edge may have fewer.
-    region: [usize; 2],
-    regions_across: usize,
+    region: [u32; 2],
+    regions_across: u32,
     /// For each region, its cells.
     cells: Vec<Grid>,
-    /// For what faces no way, or all; then for each class of normals.
+    /// For each class of normals, then for what faces no way, or all.
     facings: Vec<Facing>,
 }
 
@@ -121,54 +123,124 @@ impl Importance {
             let (normal, angle) = class(number);
             facing(&|part| mean_cosine(part.axis.dot(normal), part.angle + angle))
         };
-        let facings = std::iter::once(facing(&|_| 1.0)).chain((0..CLASSES).map(of_class)).collect();
-        Importance { columns, rows, region, regions_across: across, cells: cells.collect(), facings }
+        let facings = (0..CLASSES).map(of_class).chain([facing(&|_| 1.0)]).collect();
+        let (cells, region) = (cells.collect(), region.map(|side| side as u32));
+        let [columns, rows, regions_across] = [columns, rows, across].map(|count| count as u32);
+        Importance { columns, rows, region, regions_across, cells, facings }
     }
 
-    /// A direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all sides.
-    /// `None` where this time the light is left to others.
-    pub fn sample(&self, map: &LatLong, normal: Vec3, u: Vec2) -> Option<(Vec3, f32)> {
-        let facing = self.facing(normal);
-        if u.y >= facing.often {
-            return None;
+    /// Directions and their densities per steradian, for the lanes of surfaces with these normals; of 0 for what is lit from all
+    /// sides. None for lanes in which the light is left to others this time.
+    pub fn sample(&self, map: &LatLong, lanes: u32, normals: &Row3, u: &[Vec2; LANES]) -> DrawnDirections {
+        let mut drawn = DrawnDirections::default();
+        let even = draw(self, map, lanes, normals, u, &mut drawn);
+        if even != 0 {
+            let mut pdf = [0.0; LANES];
+            densities(self, map, even, normals, &drawn.wi, &mut pdf);
+            lanes_of(even).for_each(|lane| drawn.pdf[lane] = pdf[lane]);
         }
-        let y = u.y / facing.often;
-        if y < EVEN {
-            let d = uniform_cone(Vec2::new(u.x, y / EVEN), 2.0);
-            return Some((d, self.pdf(map, normal, d)));
-        }
-        let u = Vec2::new(u.x, ((y - EVEN) / (1.0 - EVEN)).clamp(0.0, 1.0_f32.next_down()));
-        let ([across, down], p_region, u) = facing.regions.sample(u);
-        let ([column, row], p_cell, u) = self.cells[down * self.regions_across + across].sample(u);
-        let x = (across * self.region[0] + column) as f32 + u.x;
-        let y = (down * self.region[1] + row) as f32 + u.y;
-        let theta = y / self.rows as f32 * PI;
-        let d = map.direction(x / self.columns as f32, theta);
-        Some((d, facing.often * self.density(p_region * p_cell, theta)))
+        drawn
     }
 
-    /// The density, per steradian, with which `sample` draws `d`.
-    pub fn pdf(&self, map: &LatLong, normal: Vec3, d: Vec3) -> f32 {
-        let uv = map.uv(d);
-        let down = 1.0 - uv.y;
-        let column = ((uv.x * self.columns as f32) as usize).min(self.columns - 1);
-        let row = ((down * self.rows as f32) as usize).min(self.rows - 1);
-        let region = [column / self.region[0], row / self.region[1]];
-        let facing = self.facing(normal);
-        let p_region = facing.regions.probability(region);
-        let within = [column % self.region[0], row % self.region[1]];
-        let p_cell = self.cells[region[1] * self.regions_across + region[0]].probability(within);
-        facing.often * self.density(p_region * p_cell, down * PI)
+    /// The densities, per steradian, with which `sample` draws the directions `d`.
+    pub fn pdf(&self, map: &LatLong, lanes: u32, normals: &Row3, d: &Row3) -> Row {
+        let mut pdf = [0.0; LANES];
+        densities(self, map, lanes, normals, d, &mut pdf);
+        pdf
     }
 
-    fn facing(&self, normal: Vec3) -> &Facing {
-        &self.facings[class_of(normal).map_or(0, |class| class + 1)]
+    /// The cells of a region.
+    #[inline(always)]
+    fn cells_of(&self, [across, down]: Cell) -> &Grid {
+        &self.cells[(down * self.regions_across + across) as usize]
     }
 
     /// Of a direction at polar angle `theta`, in a cell of probability `p`.
+    #[inline(always)]
     fn density(&self, p: f32, theta: f32) -> f32 {
         let per_steradian = (self.columns * self.rows) as f32 / (TAU * PI * sin_cos_turns(theta / TAU).0.max(1e-6));
         LEAST_DENSITY + (1.0 - EVEN) * p * per_steradian
+    }
+}
+
+/// Directions that lanes drew, and their densities per steradian.
+#[derive(Default)]
+pub struct DrawnDirections {
+    /// A bit for each lane that has one. What the others have means nothing.
+    pub lanes: u32,
+    pub wi: Row3,
+    pub pdf: Row,
+}
+
+wide! {
+    /// Draws for some lanes. Of those whose bits it returns, which take any direction, the density is still to be found.
+    fn draw(
+        importance: &Importance,
+        map: &LatLong,
+        lanes: u32,
+        normals: &Row3,
+        u: &[Vec2; LANES],
+        drawn: &mut DrawnDirections,
+    ) -> u32 {
+        let mut classes = [0; LANES];
+        for lane in 0..LANES {
+            classes[lane] = class_of(normals.get(lane));
+        }
+        let (mut even, mut turns, mut theta, mut p, mut often) = (0, [0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for lane in lanes_of(lanes) {
+            let (facing, u) = (&importance.facings[classes[lane] as usize], u[lane]);
+            if u.y >= facing.often {
+                continue;
+            }
+            drawn.lanes |= 1 << lane;
+            let y = u.y / facing.often;
+            if y < EVEN {
+                even |= 1 << lane;
+                continue;
+            }
+            let u = Vec2::new(u.x, ((y - EVEN) / (1.0 - EVEN)).clamp(0.0, 1.0_f32.next_down()));
+            let (region, p_region, u) = facing.regions.sample(u);
+            let ([column, row], p_cell, u) = importance.cells_of(region).sample(u);
+            let x = (region[0] * importance.region[0] + column) as f32 + u.x;
+            let y = (region[1] * importance.region[1] + row) as f32 + u.y;
+            (turns[lane], theta[lane]) = (x / importance.columns as f32, y / importance.rows as f32 * PI);
+            (p[lane], often[lane]) = (p_region * p_cell, facing.often);
+        }
+        for lane in 0..LANES {
+            drawn.wi.set(lane, map.direction(turns[lane], theta[lane]));
+            drawn.pdf[lane] = often[lane] * importance.density(p[lane], theta[lane]);
+        }
+        for lane in lanes_of(even) {
+            let often = importance.facings[classes[lane] as usize].often;
+            drawn.wi.set(lane, uniform_cone(Vec2::new(u[lane].x, u[lane].y / often / EVEN), 2.0));
+        }
+        even
+    }
+}
+
+wide! {
+    /// Those of directions of some lanes.
+    fn densities(importance: &Importance, map: &LatLong, lanes: u32, normals: &Row3, d: &Row3, pdf: &mut Row) {
+        let (mut classes, mut columns, mut rows) = ([0; LANES], [0; LANES], [0; LANES]);
+        let (mut down, mut p, mut often) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            classes[lane] = class_of(normals.get(lane));
+            let uv = map.uv(d.get(lane));
+            down[lane] = 1.0 - uv.y;
+            columns[lane] = ((uv.x * importance.columns as f32) as u32).min(importance.columns - 1);
+            rows[lane] = ((down[lane] * importance.rows as f32) as u32).min(importance.rows - 1);
+        }
+        for lane in lanes_of(lanes) {
+            let facing = &importance.facings[classes[lane] as usize];
+            let [width, height] = importance.region;
+            let region = [columns[lane] / width, rows[lane] / height];
+            let within = [columns[lane] - region[0] * width, rows[lane] - region[1] * height];
+            p[lane] = facing.regions.probability(region) * importance.cells_of(region).probability(within);
+            often[lane] = facing.often;
+        }
+        for lane in 0..LANES {
+            pdf[lane] = often[lane] * importance.density(p[lane], down[lane] * PI);
+        }
     }
 }
 

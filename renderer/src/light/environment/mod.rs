@@ -22,15 +22,16 @@ mod tests;
 
 pub use daylight::Daylight;
 
+use crate::math::lanes::{Row, Row3, lanes_of};
 use crate::math::{luminance, uniform_cone};
 use crate::ray::SCATTER_SPREAD;
 use crate::texture::{Layout, TextureOptions, TextureSystem};
 use glam::{Vec2, Vec3};
 use importance::Importance;
-pub use importance::Others;
-use latlong::{LatLong, Place};
+pub use importance::{DrawnDirections, Others};
+use latlong::{LatLong, Sights};
 use look_ups::LookUps;
-use std::cell::RefCell;
+use ssl_compiler::runtime::LANES;
 use std::f32::consts::{PI, SQRT_2, TAU};
 
 /// A direction that is looked into, as an image's texture has to know it.
@@ -75,12 +76,6 @@ pub struct Environment {
 
 /// The largest table.
 const MAX_COLUMNS: u32 = 1024;
-
-thread_local! {
-    /// Memory for the look-ups of one direction, taken out while it is used: a look-up may wait, and another fiber of
-    /// the thread come by.
-    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
-}
 
 impl Environment {
     pub fn kind(&self) -> &EnvironmentKind {
@@ -153,14 +148,21 @@ impl Environment {
     fn add_of_image(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut [Vec3]) -> usize {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return 0 };
         let mut count = 0;
-        let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
-        for (whom, footprint) in from.iter().enumerate() {
-            self.map.places(footprint.d, footprint.dd, size(levels), self.options.footprint_scale(), &mut places);
-            places.iter().for_each(|place| look_ups.add(place, footprint.scattered, whom, found));
-            count += places.len();
+        let mut look_ups = LookUps::new(textures, *texture);
+        for (block, some) in from.chunks(LANES).enumerate() {
+            let (mut d, mut dd) = (Row3::ZERO, [Row3::ZERO; 2]);
+            for (lane, footprint) in some.iter().enumerate() {
+                d.set(lane, footprint.d);
+                (0..2).for_each(|i| dd[i].set(lane, footprint.dd[i]));
+            }
+            let sights = self.sights(&d, &dd, levels);
+            for (lane, footprint) in some.iter().enumerate() {
+                let whom = block * LANES + lane;
+                sights.places(lane, |place| look_ups.add(place, footprint.scattered, whom, found));
+                count += sights.parts(lane);
+            }
         }
         look_ups.end(found);
-        PLACES.set(places);
         for found in found {
             // A file may hold anything; one infinite texel would be the whole picture.
             *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO);
@@ -171,9 +173,13 @@ impl Environment {
     /// The mip level that is read for a direction; `None` where there is no image.
     pub fn level(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return None };
-        let mut places = Vec::new();
-        self.map.places(d, dd, size(levels), self.options.footprint_scale(), &mut places);
-        textures.level(*texture, places.first()?.duv)
+        let (mut duv, sights) = (None, self.sights(&Row3::splat(d), &dd.map(Row3::splat), levels));
+        sights.places(0, |place| duv = Some(place.duv));
+        textures.level(*texture, duv?)
+    }
+
+    fn sights(&self, d: &Row3, dd: &[Row3; 2], levels: &[(u32, u32)]) -> Sights {
+        Sights::new(&self.map, d, dd, size(levels), self.options.footprint_scale())
     }
 
     pub fn is_black(&self) -> bool {
@@ -185,24 +191,42 @@ impl Environment {
         matches!(self.kind, EnvironmentKind::Image { .. })
     }
 
-    /// A unit direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all
-    /// sides. `None` where the light is left to the lobes: always if it is the same from everywhere.
-    pub fn sample(&self, normal: Vec3, u: Vec2) -> Option<(Vec3, f32)> {
+    /// Unit directions and their densities per steradian, for the lanes of surfaces with these normals, of 0 for what is lit from all
+    /// sides; for points of the unit square. None where the light is left to the lobes: always if it is the same from everywhere.
+    pub fn sample_each(&self, lanes: u32, normals: &Row3, u: &[Vec2; LANES]) -> DrawnDirections {
+        let mut drawn = DrawnDirections::default();
         match &self.importance {
-            None => (self.others == Others::Nobody).then(|| (uniform_cone(u, 2.0), 1.0 / (2.0 * TAU))),
-            Some(importance) => importance.sample(&self.map, normal, u),
+            Some(importance) => return importance.sample(&self.map, lanes, normals, u),
+            None if self.others == Others::Lobes => return drawn,
+            None => (drawn.lanes, drawn.pdf) = (lanes, [EVERYWHERE; LANES]),
+        }
+        lanes_of(lanes).for_each(|lane| drawn.wi.set(lane, uniform_cone(u[lane], 2.0)));
+        drawn
+    }
+
+    /// The same for one surface.
+    pub fn sample(&self, normal: Vec3, u: Vec2) -> Option<(Vec3, f32)> {
+        let drawn = self.sample_each(1, &Row3::splat(normal), &[u; LANES]);
+        (drawn.lanes != 0).then(|| (drawn.wi.get(0), drawn.pdf[0]))
+    }
+
+    /// The densities, per steradian, with which `sample_each` draws the directions `d`. Each integrates to how often anything is drawn.
+    pub fn pdf_each(&self, lanes: u32, normals: &Row3, d: &Row3) -> Row {
+        match &self.importance {
+            None if self.others == Others::Lobes => [0.0; LANES],
+            None => [EVERYWHERE; LANES],
+            Some(importance) => importance.pdf(&self.map, lanes, normals, d),
         }
     }
 
-    /// The density, per steradian, with which `sample` draws `d`. It integrates to how often anything is drawn.
+    /// The same for one surface.
     pub fn pdf(&self, normal: Vec3, d: Vec3) -> f32 {
-        match &self.importance {
-            None if self.others == Others::Lobes => 0.0,
-            None => 1.0 / (2.0 * TAU),
-            Some(importance) => importance.pdf(&self.map, normal, d),
-        }
+        self.pdf_each(1, &Row3::splat(normal), &Row3::splat(d))[0]
     }
 }
+
+/// The density of all directions alike.
+const EVERYWHERE: f32 = 1.0 / (2.0 * TAU);
 
 /// Rows of equal angles, each with the mean of a function of the height.
 fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong, others: Others) -> Importance {

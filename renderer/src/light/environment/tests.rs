@@ -92,15 +92,17 @@ fn the_image_lies_as_its_convention_says() {
 #[test]
 fn directions_and_coordinates_are_inverse_and_partials_are_their_slopes() {
     let map = LatLong { rotation: 0.7 };
-    let mut places = Vec::new();
     for (d, _) in grid(23, 17) {
         let uv = map.uv(d);
         assert!((map.direction(uv.x, (1.0 - uv.y) * PI) - d).length() < 1e-5);
         let (dd, h) = (round(d, 1.0), 1e-3);
-        map.places(d, dd.map(|d| d * 1e-3), Vec2::new(512.0, 256.0), 1.0, &mut places);
-        if places.len() > 1 {
+        let small = dd.map(|d| Row3::splat(d * 1e-3));
+        let (sights, mut places) =
+            (Sights::new(&map, &Row3::splat(d), &small, Vec2::new(512.0, 256.0), 1.0), Vec::new());
+        if sights.parts(0) > 1 {
             continue;
         }
+        sights.places(0, |place| places.push(*place));
         for (axis, along) in dd.into_iter().enumerate() {
             let at = |t: f32| map.uv((d + along * t).normalize());
             let mut slope = (at(h) - at(-h)) / (2.0 * h);
