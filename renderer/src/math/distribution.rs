@@ -63,8 +63,12 @@ impl Distribution {
     #[inline(always)]
     pub fn sample(&self, u: f32) -> (usize, f32, f32) {
         let index = if self.many.is_empty() {
-            let before = self.few[1..].iter().map(|&end| u32::from(end <= u)).sum::<u32>() as usize;
-            before.min(self.count - 1)
+            // A mask of all, which takes one comparison where registers are wide.
+            let mut ended = 0_u32;
+            for (i, &end) in self.few[1..].iter().enumerate() {
+                ended |= u32::from(end <= u) << i;
+            }
+            (ended.count_ones() as usize).min(self.count - 1)
         } else {
             self.find(u)
         };

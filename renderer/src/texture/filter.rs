@@ -7,6 +7,7 @@ use super::footprint::{Places, Selections, probes};
 use super::mip_mode::MipMode;
 use super::quads::{HALF, Octet, Quads, WIDE};
 use super::wrap::floor;
+use crate::math::lanes::{Row, wide};
 use glam::{Vec2, Vec4};
 use ssl_compiler::runtime::LANES;
 
@@ -38,9 +39,10 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
             lanes.for_each(|lane| found[lane].value += nearest(texels, known(places.uv(lane)), selected.level[lane]));
         }
         MipMode::Stochastic => {
+            let random = random(places, &selected, &[0; LANES], 4);
             for lane in lanes {
-                let (place, mut random) = drawn(texels, known(places.uv(lane)), &selected, (lane, 0), size);
-                let within = Vec2::new(random.next(), random.next()) - 0.5;
+                let place = drawn(texels, known(places.uv(lane)), &selected, (lane, &random), size);
+                let within = Vec2::new(random[2][lane], random[3][lane]) - 0.5;
                 found[lane].value += texel_at(texels, place.level, place.uv, within);
             }
         }
@@ -48,14 +50,12 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
             let last = texels.levels() - 1;
             // Look-ups of lanes with one probe, which go together.
             let mut together = Octet::EMPTY;
+            let draws = if how.mode == MipMode::Auto { places.scattered & mask } else { 0 };
+            let random = if draws != 0 { random(places, &selected, &places.turn, 2) } else { [[0.0; LANES]; 4] };
             for lane in lanes {
-                if how.mode == MipMode::Auto && places.scattered >> lane & 1 != 0 {
-                    push::<T, GRADIENT>(
-                        texels,
-                        &mut together,
-                        &drawn(texels, known(places.uv(lane)), &selected, (lane, places.turn[lane]), size).0,
-                        found,
-                    );
+                if draws >> lane & 1 != 0 {
+                    let place = drawn(texels, known(places.uv(lane)), &selected, (lane, &random), size);
+                    push::<T, GRADIENT>(texels, &mut together, &place, found);
                     continue;
                 }
                 let (level, blend) = floor(selected.level[lane].clamp(0.0, last as f32));
@@ -202,20 +202,16 @@ fn texel_at<T: Texels>(texels: &T, level: u32, uv: Vec2, by: Vec2) -> Vec4 {
     texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0, 1.0)
 }
 
-/// Draws a probe and one of its two levels, and goes on drawing. What is drawn depends on the coordinates, the footprint
-/// and the turn alone, so an image does not depend on who asks first.
+/// Draws a probe and one of its two levels, by the first two random numbers.
 fn drawn<T: Texels>(
     texels: &T,
     uv: Vec2,
     selected: &Selections,
-    (lane, turn): (usize, u32),
+    (lane, random): (usize, &[Row; 4]),
     size: Vec2,
-) -> (Probe, Random) {
+) -> Probe {
     let (level, spread) = (selected.level[lane], selected.spread(lane));
-    let [u, v, level_bits, spread_bits] = [uv.x, uv.y, level, spread.x].map(f32::to_bits);
-    let bits = [u, v, level_bits, spread_bits, turn];
-    let mut random = Random(bits.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &b| mix(h ^ u64::from(b))));
-    let mut left = random.next();
+    let mut left = random[0][lane];
     let of_weight = |&&(_, weight): &&(f32, f32)| {
         left -= weight;
         left < 0.0
@@ -224,23 +220,41 @@ fn drawn<T: Texels>(
     let offset = if count == 1 { 0.0 } else { probes(count).iter().find(of_weight).map_or(0.0, |p| p.0) };
     let last = texels.levels() - 1;
     let level = level.clamp(0.0, last as f32);
-    let level = (level as u32 + u32::from(random.next() < level.fract())).min(last);
-    (Probe { uv: uv + spread / size * offset, level, weight: 1.0, blend: 0.0, lane }, random)
+    let level = (level as u32 + u32::from(random[1][lane] < level.fract())).min(last);
+    Probe { uv: uv + spread / size * offset, level, weight: 1.0, blend: 0.0, lane }
 }
 
-/// SplitMix64 (Steele, Lea & Flood 2014), from a seed that is mixed already.
-struct Random(u64);
+wide! {
+    /// The first `count` of four random numbers of each lane, from 0 up to but not 1. They depend on the coordinates, the footprint and
+    /// the turn alone, so an image does not depend on who asks first.
+    fn random(places: &Places, selected: &Selections, turn: &[u32; LANES], count: usize) -> [Row; 4] {
+        let (mut states, mut numbers) = ([0; LANES], [[0.0; LANES]; 4]);
+        for lane in 0..LANES {
+            let (u, v) = (places.rows[0][lane], places.rows[1][lane]);
+            let known = (u.abs() < f32::INFINITY) & (v.abs() < f32::INFINITY);
+            let (u, v) = (if known { u } else { 0.0 }, if known { v } else { 0.0 });
+            let mut state = mix(FIRST ^ u64::from(u.to_bits()));
+            state = mix(state ^ u64::from(v.to_bits()));
+            state = mix(state ^ u64::from(selected.level[lane].to_bits()));
+            state = mix(state ^ u64::from(selected.spread[0][lane].to_bits()));
+            states[lane] = mix(state ^ u64::from(turn[lane]));
+        }
+        for row in numbers.iter_mut().take(count) {
+            for lane in 0..LANES {
+                states[lane] = u64::wrapping_add(states[lane], FIRST);
+                row[lane] = (mix(states[lane]) >> 40) as u32 as f32 / (1 << 24) as f32;
+            }
+        }
+        numbers
+    }
+}
 
+/// What SplitMix64 (Steele, Lea & Flood 2014) begins with and adds, and how it mixes.
+const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline(always)]
 fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31
-}
-
-impl Random {
-    /// From 0 up to but not 1.
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        (mix(self.0) >> 40) as f32 / (1 << 24) as f32
-    }
 }

@@ -4,6 +4,8 @@ use super::walk::Walk;
 use super::{Block, Bvh, Group};
 use crate::accel::Occlusion;
 use crate::geometry::{Geometry, Hit, instance};
+#[cfg(target_arch = "x86_64")]
+use crate::math::lanes::widest;
 use crate::ray::Ray;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -109,8 +111,12 @@ impl Bvh {
     fn search_each<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
-            // SAFETY: the processor has what the function needs.
-            return unsafe { self.search_each_in_lanes::<HIT>(rays, found) };
+            return match widest() {
+                // SAFETY: the processor has what the function needs.
+                16 => unsafe { self.search_each_with_masks::<HIT>(rays, found) },
+                // SAFETY: likewise.
+                _ => unsafe { self.search_each_in_lanes::<HIT>(rays, found) },
+            };
         }
         self.search_each_here::<HIT, false>(rays, found);
     }
@@ -118,6 +124,13 @@ impl Bvh {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,popcnt,bmi1")]
     fn search_each_in_lanes<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {
+        self.search_each_here::<HIT, true>(rays, found);
+    }
+
+    /// The same with the masks that processors with registers for 16 floats have.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,popcnt,bmi1,avx512f,avx512bw,avx512dq,avx512vl")]
+    fn search_each_with_masks<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {
         self.search_each_here::<HIT, true>(rays, found);
     }
 
