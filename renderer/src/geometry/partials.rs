@@ -120,6 +120,11 @@ impl Wanted {
         *self != Wanted::default()
     }
 
+    /// Whether these are enough: [`Wanted::PLAIN`].
+    pub fn is_plain(self) -> bool {
+        self.and(Wanted::PLAIN) == Wanted::PLAIN
+    }
+
     /// What either wants.
     pub fn and(self, other: Wanted) -> Wanted {
         Wanted {

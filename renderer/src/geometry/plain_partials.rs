@@ -1,7 +1,8 @@
 //! The partials of a hit on a triangle that footprints of textures are made of, in f32: those of its place and of its texture
 //! coordinates, where no digits cancel. [`partials`](super::partials) has all others, in f64.
 
-use crate::ray::{Ray, RayDifferential};
+use super::surface::Partials;
+use crate::ray::RayDifferential;
 use glam::{Vec2, Vec3};
 
 /// By film x and y.
@@ -16,33 +17,43 @@ pub struct PlainPartials {
 const LEAST: f32 = 1.0 / 64.0;
 
 impl PlainPartials {
-    /// For a triangle by its corners, and a hit at distance `t`; `None` where the triangle is thin, or the ray nearly in its plane.
+    /// For a triangle by its corners, and a hit at distance `t`; and whether that is sound: not where the triangle is thin, or the ray
+    /// nearly in its plane. Without branches, so that many are found at once.
     ///
     /// `∂P` as [`position`](super::partials::position) has it, and `∂u = (∂P × e2)·n / n·n`, `∂v = (e1 × ∂P)·n / n·n` with the edges
     /// e1 and e2 and n = e1 × e2: areas over areas, so nothing is subtracted that is nearly equal.
+    #[inline(always)]
     pub fn new(
         [a, b, c]: [Vec3; 3],
         uvs: [Vec2; 3],
-        (ray, differential): (&Ray, &RayDifferential),
+        direction: Vec3,
+        differential: &RayDifferential,
         t: f32,
-    ) -> Option<PlainPartials> {
+    ) -> (PlainPartials, bool) {
         let (to_b, to_c) = (b - a, c - a);
         let n = to_b.cross(to_c);
-        let (cosine, sides) = (ray.direction.dot(n), to_b.length_squared() * to_c.length_squared());
+        let (cosine, sides) = (direction.dot(n), to_b.length_squared() * to_c.length_squared());
         // Neither may have left the range of f32: what is no number fails as well.
-        let sound = sides < f32::MAX && sides > f32::MIN_POSITIVE / f32::EPSILON;
-        if !(sound && cosine * cosine > LEAST * LEAST * sides) {
-            return None;
-        }
+        let in_range = (sides < f32::MAX) & (sides > f32::MIN_POSITIVE / f32::EPSILON);
+        let sound = in_range & (cosine * cosine > LEAST * LEAST * sides);
         let per_area = n / n.length_squared();
         let (by_u, by_v) = (to_c.cross(per_area), per_area.cross(to_b));
-        let position = [0, 1].map(|axis| {
+        let moved = |axis: usize| {
             let moved = differential.origin[axis] + differential.direction[axis] * t;
-            moved - ray.direction * (moved.dot(n) / cosine)
-        });
-        let uv = position.map(|dp| (uvs[1] - uvs[0]) * dp.dot(by_u) + (uvs[2] - uvs[0]) * dp.dot(by_v));
-        let finite = position.iter().all(|v| v.is_finite()) && uv.iter().all(|v| v.is_finite());
-        finite.then_some(PlainPartials { position, uv })
+            moved - direction * (moved.dot(n) / cosine)
+        };
+        let position = [moved(0), moved(1)];
+        let along = |dp: Vec3| (uvs[1] - uvs[0]) * dp.dot(by_u) + (uvs[2] - uvs[0]) * dp.dot(by_v);
+        let uv = [along(position[0]), along(position[1])];
+        let finite = |v: Vec3| (v.x.abs() < f32::INFINITY) & (v.y.abs() < f32::INFINITY) & (v.z.abs() < f32::INFINITY);
+        let finite = finite(position[0]) & finite(position[1]) & finite(uv[0].extend(0.0)) & finite(uv[1].extend(0.0));
+        (PlainPartials { position, uv }, sound & finite)
+    }
+
+    /// As partials of all kinds, with that of the ray itself.
+    pub fn into_all(self, differential: &RayDifferential) -> Partials {
+        let uvw = [self.uv[0].extend(0.0), self.uv[1].extend(0.0)];
+        Partials { position: self.position, uvw, incident: differential.direction, ..Partials::default() }
     }
 }
 
@@ -65,7 +76,6 @@ mod tests {
             // From even ones to needles.
             let corners = [a, a + along, a + along.lerp(across, 10_f32.powf(-2.0 + 2.0 * vector().x))];
             let direction = vector().normalize_or(Vec3::X);
-            let ray = Ray::new(Vec3::ZERO, direction, 0.0);
             let differential = RayDifferential {
                 origin: [vector() * 0.1, vector() * 0.1],
                 direction: [direction.cross(vector()), direction.cross(vector())],
@@ -74,11 +84,12 @@ mod tests {
             let t = 1.0 + 5.0 * vector().x.abs();
             let [e1, e2] = [corners[1] - corners[0], corners[2] - corners[0]].map(Vec3::as_dvec3);
             let slope = e1.cross(e2).dot(direction.as_dvec3()).abs() / (e1.length() * e2.length());
-            let Some(found) = PlainPartials::new(corners, uvs, (&ray, &differential), t) else {
+            let (found, sound) = PlainPartials::new(corners, uvs, direction, &differential, t);
+            if !sound {
                 assert!(slope < 0.016, "{case}: nothing at {slope}");
                 none += 1;
                 continue;
-            };
+            }
             answers += 1;
             let attributes = TriangleAttributes {
                 positions: corners.map(Vec3::as_dvec3),
@@ -111,14 +122,14 @@ mod tests {
 
     #[test]
     fn what_has_no_area_has_none() {
-        let (ray, differential) = (Ray::new(Vec3::ZERO, Vec3::Z, 0.0), RayDifferential::default());
+        let of = |corners| PlainPartials::new(corners, [Vec2::ZERO; 3], Vec3::Z, &RayDifferential::default(), 1.0);
         for corners in [[Vec3::ZERO; 3], [Vec3::ZERO, Vec3::X, Vec3::X * 2.0], [Vec3::NAN, Vec3::X, Vec3::Y]] {
-            assert!(PlainPartials::new(corners, [Vec2::ZERO; 3], (&ray, &differential), 1.0).is_none(), "{corners:?}");
+            assert!(!of(corners).1, "{corners:?}");
         }
         for size in [1e-12, 1e12] {
             let corners = [Vec3::ZERO, Vec3::X * size, Vec3::Y * size];
-            let found = PlainPartials::new(corners, [Vec2::ZERO; 3], (&ray, &differential), 1.0);
-            assert!(found.is_none_or(|p| p.position == [Vec3::ZERO; 2]), "{size}");
+            let (found, sound) = of(corners);
+            assert!(!sound || found.position == [Vec3::ZERO; 2], "{size}");
         }
     }
 }

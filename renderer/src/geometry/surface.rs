@@ -202,13 +202,12 @@ fn plain_partials(
     hit: &Hit,
     wanted: Wanted,
 ) -> Option<Partials> {
-    if wanted.and(Wanted::PLAIN) != Wanted::PLAIN {
+    if !wanted.is_plain() {
         return None;
     }
     let uvs = if wanted.uvw { mesh.indices[triangle].map(|i| mesh.uvs[i as usize]) } else { [Vec2::ZERO; 3] };
-    let PlainPartials { position, uv } = PlainPartials::new(mesh.vertices(triangle), uvs, (ray, differential), hit.t)?;
-    let uvw = uv.map(|uv| uv.extend(0.0));
-    Some(Partials { position, uvw, incident: differential.direction, ..Partials::default() })
+    let (plain, sound) = PlainPartials::new(mesh.vertices(triangle), uvs, ray.direction, differential, hit.t);
+    sound.then(|| plain.into_all(differential))
 }
 
 /// The partials in the space of the primitive's group, all that goes in being in that space too.

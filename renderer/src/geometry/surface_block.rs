@@ -1,10 +1,11 @@
 //! The surfaces at the hits of a block: those on triangles in the world itself, which most are, side by side.
 
-use super::surface::{self, Asked, Place, Surface};
-use super::{Geometry, Hit, Primitive};
-use crate::math::lanes::{Row, Row3, wide};
-use crate::ray::Ray;
-use glam::Vec3;
+use super::plain_partials::PlainPartials;
+use super::surface::{self, Asked, Partials, Place, Surface};
+use super::{Geometry, Hit, Primitive, Wanted};
+use crate::math::lanes::{Row, Row3, mask_where, wide};
+use crate::ray::{Ray, RayDifferential};
+use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
 
 /// Where the hits of a block are, as far as rays need to know that leave there.
@@ -31,6 +32,27 @@ pub struct SurfaceBlock {
     plain: u32,
     triangles: Triangles,
     found: Found,
+    sight: Sight,
+    partials: PartialRows,
+}
+
+/// What partials come from beside the triangles.
+#[derive(Default)]
+struct Sight {
+    t: Row,
+    /// Texture coordinates of the corners.
+    uvs: [[Row; 2]; 3],
+    /// Differentials of the rays.
+    origin: [Row3; 2],
+    direction: [Row3; 2],
+}
+
+/// Partials of the hits, where they are sound.
+#[derive(Default)]
+struct PartialRows {
+    sound: [u32; LANES],
+    position: [Row3; 2],
+    uv: [[Row; 2]; 2],
 }
 
 /// Triangles with the normals of their corners, and hits on them.
@@ -71,6 +93,50 @@ impl SurfaceBlock {
         if self.plain != 0 {
             find(&self.triangles, &mut self.found);
         }
+    }
+
+    /// Finds the partials at the hits that were gathered, with the differentials of their rays, where f32 suffices. Returns a bit for
+    /// each lane where it does.
+    pub fn find_partials<'a>(
+        &mut self,
+        geometry: &Geometry,
+        hits: impl Iterator<Item = (u32, &'a RayDifferential, &'a Hit)>,
+        wanted: Wanted,
+    ) -> u32 {
+        if self.plain == 0 || !wanted.any() || !wanted.is_plain() {
+            return 0;
+        }
+        let Sight { t, uvs, origin, direction } = &mut self.sight;
+        if !wanted.uvw {
+            *uvs = Default::default();
+        }
+        for (lane, (shape, differential, hit)) in hits.enumerate() {
+            if self.plain >> lane & 1 == 0 {
+                continue;
+            }
+            t[lane] = hit.t;
+            for axis in [0, 1] {
+                origin[axis].set(lane, differential.origin[axis]);
+                direction[axis].set(lane, differential.direction[axis]);
+            }
+            if wanted.uvw
+                && let Primitive::Triangle(mesh, triangle) = geometry.primitive_of(shape, hit.primitive)
+            {
+                for (rows, vertex) in uvs.iter_mut().zip(mesh.indices[triangle]) {
+                    let uv = mesh.uvs[vertex as usize];
+                    (rows[0][lane], rows[1][lane]) = (uv.x, uv.y);
+                }
+            }
+        }
+        find_partials(&self.triangles, &self.sight, &mut self.partials);
+        self.plain & mask_where(&self.partials.sound)
+    }
+
+    /// Those of a lane, and the partial of its ray.
+    pub fn partials(&self, lane: usize, differential: &RayDifferential) -> Partials {
+        let PartialRows { position, uv, .. } = &self.partials;
+        let uv = [Vec2::new(uv[0][0][lane], uv[0][1][lane]), Vec2::new(uv[1][0][lane], uv[1][1][lane])];
+        PlainPartials { position: [position[0].get(lane), position[1].get(lane)], uv }.into_all(differential)
     }
 
     /// Writes the surface of a lane, for the hit that was gathered, as [`surface::asked_on`] gives it.
@@ -121,6 +187,29 @@ wide! {
     }
 }
 
+wide! {
+    fn find_partials(triangles: &Triangles, sight: &Sight, found: &mut PartialRows) {
+        let Sight { t, uvs, origin, direction } = sight;
+        for lane in 0..LANES {
+            let [a, b, c] = &triangles.corners;
+            let uv = |corner: usize| Vec2::new(uvs[corner][0][lane], uvs[corner][1][lane]);
+            let differential = RayDifferential {
+                origin: [origin[0].get(lane), origin[1].get(lane)],
+                direction: [direction[0].get(lane), direction[1].get(lane)],
+            };
+            let corners = [a.get(lane), b.get(lane), c.get(lane)];
+            let incident = triangles.incident.get(lane);
+            let (plain, sound) =
+                PlainPartials::new(corners, [uv(0), uv(1), uv(2)], incident, &differential, t[lane]);
+            found.sound[lane] = sound.into();
+            for axis in 0..2 {
+                found.position[axis].set(lane, plain.position[axis]);
+                (found.uv[axis][0][lane], found.uv[axis][1][lane]) = (plain.uv[axis].x, plain.uv[axis].y);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +231,56 @@ mod tests {
         let ball = Sphere { center: Vec3::new(0.3, 1.2, 0.0), radius: 0.4 };
         geometry.add_sphere(ball, Shape { object_id: 5, ..Shape::default() });
         geometry
+    }
+
+    /// In each width of registers, where f32 suffices: most places, but not those of a needle, nor of the ball.
+    #[test]
+    fn partials_of_a_block_are_those_of_its_hits() {
+        let mut geometry = scene();
+        let mut needle = TriangleMesh {
+            positions: vec![Vec3::new(-1.0, 0.9, 0.0), Vec3::new(1.0, 0.9, 0.0), Vec3::new(0.0, 0.9, 0.004)],
+            indices: vec![[0, 1, 2]],
+            ..TriangleMesh::default()
+        };
+        needle.complete(true);
+        geometry.add_mesh(needle, Shape::default());
+        let mut random = Sampler::new(7, (2, 2), 0);
+        let hits: Vec<(Ray, RayDifferential, Hit)> = (0..400)
+            .map(|i| {
+                let mut vector = || random.next_2d().extend(random.next_1d()) - 0.5;
+                let (ray, primitive) = (Ray::new(vector() * 4.0, vector().normalize(), 0.0), i % 7 % 6);
+                let differential = RayDifferential { origin: [vector(), vector()], direction: [vector(), vector()] };
+                let (u, v) = (0.3 * random.next_1d(), 0.3 * random.next_1d());
+                // The third triangle has no area.
+                (ray, differential, Hit { t: 1.0 + random.next_1d(), primitive, instance: 0, u, v })
+            })
+            .collect();
+        let [uvs, plain] = [false, true].map(|uvw| Wanted { position: true, uvw, ..Wanted::default() });
+        for wanted in [plain, uvs, plain] {
+            let blocks = || {
+                let (mut block, mut sound) = (SurfaceBlock::default(), 0);
+                for of_block in hits.chunks(LANES) {
+                    let shape = |hit: &Hit| geometry.find(hit.primitive).0;
+                    block.gather(&geometry, of_block.iter().map(|(ray, _, hit)| (shape(hit), ray, hit)));
+                    let differentials = of_block.iter().map(|(_, differential, hit)| (shape(hit), differential, hit));
+                    let found = block.find_partials(&geometry, differentials, wanted);
+                    sound += found.count_ones() as usize;
+                    for (lane, (ray, differential, hit)) in of_block.iter().enumerate() {
+                        if found >> lane & 1 != 0 {
+                            let alone = surface::partials_at(&geometry, ray, differential, hit, wanted);
+                            let bits = |p: Partials| {
+                                [p.position, p.uvw, p.incident].map(|v| v.map(|v| v.to_array().map(f32::to_bits)))
+                            };
+                            assert_eq!(bits(block.partials(lane, differential)), bits(alone));
+                        }
+                    }
+                }
+                sound
+            };
+            narrow::each(blocks).into_iter().for_each(|sound| assert!((150..300).contains(&sound), "{sound}"));
+        }
+        let everything = SurfaceBlock::default().find_partials(&geometry, std::iter::empty(), Wanted::ALL);
+        assert_eq!(everything, 0);
     }
 
     /// Values that nobody asked for may be left from before.

@@ -102,13 +102,21 @@ impl<'a> Rounds<'a> {
 
     /// One light of each lane, drawn for points of the unit square.
     fn drawn_light(&mut self, u: &[Vec2; LANES]) {
-        let Rounds { scene, work, lanes, .. } = self;
-        let drawn = scene.lights.sample(&scene.geometry, &work.vertices.receivers, *lanes, u);
+        let Rounds { scene, work, lanes } = self;
         let shapes = scene.integrator.sampling != LightSampling::Lobes;
-        self.round(None, |vertex, lane| match drawn[lane].as_ref()? {
-            LightSample::Point(number, light, p) => point(vertex, *number, light, *p),
-            LightSample::Surface(drawn) => shapes.then(|| of_shape(vertex, drawn)),
+        let Workspace { vertices, paths, round, .. } = &mut **work;
+        round.clear();
+        scene.lights.sample(&scene.geometry, &vertices.receivers, *lanes, u, |lane, drawn| {
+            let vertex = vertices.vertex(scene, paths, lane);
+            let towards = match drawn {
+                LightSample::Point(number, light, p) => point(&vertex, number, light, p),
+                LightSample::Surface(drawn) => shapes.then(|| of_shape(&vertex, &drawn)),
+            };
+            if let Some(towards) = towards {
+                round.set(lane, towards);
+            }
         });
+        light_weights::queue(scene, work);
     }
 
     fn environment(&mut self, u: &[Vec2; LANES]) {

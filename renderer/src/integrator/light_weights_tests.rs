@@ -126,8 +126,10 @@ fn both_strategies_see_the_same_emitter() {
     for i in 0..200 {
         at_a_hit(&scene, i, |vertex, sampler, onward| {
             let receiver = vertex.receiver;
-            let mut drawn = scene.lights.sample(&scene.geometry, &[receiver], 1, &[sampler.next_2d(); LANES]);
-            let Some(light::LightSample::Surface(drawn)) = drawn[0].take() else { return };
+            let mut drawn = None;
+            let u = [sampler.next_2d(); LANES];
+            scene.lights.sample(&scene.geometry, &[receiver], 1, &u, |_, sample| drawn = Some(sample));
+            let Some(light::LightSample::Surface(drawn)) = drawn else { return };
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let by_light = radiance_of(&scene, vertex.emitter_point(&drawn, Vec3::ZERO, pdf));
             let path = onward(drawn.wi, pdf);

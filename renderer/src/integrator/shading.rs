@@ -52,12 +52,17 @@ fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (aske
     let (hits, geometry) = (&surface_hits[block], &scene.geometry);
     let ray = |hit: &SurfaceHit| &paths[hit.path as usize].ray;
     surfaces.gather(geometry, hits.iter().map(|hit| (hit.shape, ray(hit), &hit.hit)));
+    let differential = |hit: &SurfaceHit| &paths[hit.path as usize].differential;
+    let differentials = hits.iter().map(|hit| (hit.shape, differential(hit), &hit.hit));
+    let found = surfaces.find_partials(geometry, differentials, wanted);
     // In place: points are large, and most materials ask for little of them.
     vertices.points.resize(hits.len(), ShadingPoint::default());
     for (lane, (SurfaceHit { shape, hit, path, .. }, point)) in hits.iter().zip(&mut vertices.points).enumerate() {
         let Path { ray, differential, passes, .. } = &paths[*path as usize];
         surfaces.write(geometry, lane, (*shape, ray, hit), asked, &mut point.surface);
-        if wanted.any() || vertices.has_partials {
+        if found >> lane & 1 != 0 {
+            point.partials = surfaces.partials(lane, differential);
+        } else if wanted.any() || vertices.has_partials {
             // Where it stands among all was looked for when it was met.
             let primitive = geometry.primitive_of(*shape, hit.primitive);
             point.partials = surface::partials_on(geometry, primitive, (ray, differential), hit, wanted);

@@ -168,14 +168,16 @@ impl SceneLights {
         self.points.iter().map(|(light, _)| light)
     }
 
-    /// For each of the wanted receivers one of the lights, for a point of the unit square; `None` where it cannot shine there.
-    pub fn sample(
-        &self,
+    /// Shows `drawn` for each of the wanted receivers, by its lane, one of the lights, for a point of the unit square; not where it
+    /// cannot shine there.
+    pub fn sample<'a>(
+        &'a self,
         geometry: &Geometry,
         receivers: &[LightSampleContext],
         wanted: u32,
         u: &[Vec2; LANES],
-    ) -> [Option<LightSample<'_>>; LANES] {
+        mut drawn: impl FnMut(usize, LightSample<'a>),
+    ) {
         let rows = Receivers::new(receivers);
         let chosen = self.choose(receivers, &rows, wanted, &u.map(|u| u.x));
         let (mut flats, mut any) = (FlatLights::NONE, false);
@@ -187,19 +189,24 @@ impl SceneLights {
         }
         let left = [chosen.map(|chosen| chosen.map_or(0.0, |chosen| chosen.u)), u.map(|u| u.y)];
         let of_flats = any.then(|| FlatSamples::draw(&flats, &rows.position, &left));
-        std::array::from_fn(|lane| {
-            let ChosenLight { number, p, u: left } = chosen[lane]?;
+        for (lane, ChosenLight { number, p, u: left }) in
+            chosen.iter().enumerate().filter_map(|(i, c)| Some((i, (*c)?)))
+        {
             let Some(emitter) = self.emitters.get(number as usize) else {
                 let point = number - self.emitters.len() as u32;
-                return Some(LightSample::Point(point, &self.points[point as usize].0, p));
+                drawn(lane, LightSample::Point(point, &self.points[point as usize].0, p));
+                continue;
             };
-            let drawn = match self.flat(number) {
-                Some(light) => of_flats.as_ref()?.of(lane, emitter, light)?,
-                None => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y))?,
+            let sample = match (self.flat(number), &of_flats) {
+                (Some(light), Some(of_flats)) => of_flats.of(lane, emitter, light),
+                _ => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y)),
             };
-            let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == MaterialEmission::Dark;
-            (!dark).then_some(LightSample::Surface(ShapeSample { pdf: drawn.pdf * p, ..drawn }))
-        })
+            let Some(sample) = sample else { continue };
+            let dark = sample.behind && self.glow(geometry.shape(sample.shape).material) == MaterialEmission::Dark;
+            if !dark {
+                drawn(lane, LightSample::Surface(ShapeSample { pdf: sample.pdf * p, ..sample }));
+            }
+        }
     }
 
     /// Chooses a light for each of the wanted receivers, from the tree of its list.

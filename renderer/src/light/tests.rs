@@ -29,10 +29,22 @@ fn lights(geometry: &Geometry) -> SceneLights {
 }
 
 fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &LightSampleContext, u: Vec2) -> Option<ShapeSample> {
-    match lights.sample(geometry, &[*receiver], 1, &[u; LANES])[0].take()? {
+    match draw_each(lights, geometry, &[*receiver], 1, &[u; LANES])[0].take()? {
         LightSample::Surface(drawn) => Some(drawn),
         LightSample::Point(..) => None,
     }
+}
+
+fn draw_each<'a>(
+    lights: &'a SceneLights,
+    geometry: &Geometry,
+    receivers: &[LightSampleContext],
+    wanted: u32,
+    u: &[Vec2; LANES],
+) -> [Option<LightSample<'a>>; LANES] {
+    let mut all = [const { None }; LANES];
+    lights.sample(geometry, receivers, wanted, u, |lane, drawn| all[lane] = Some(drawn));
+    all
 }
 
 /// By a surface that takes light from its front alone, and by one that would take it from both sides.
@@ -226,9 +238,9 @@ fn lanes_draw_what_each_would_alone() {
             list: 0,
         });
         let u = std::array::from_fn(|_| s.next_2d());
-        let together = lights.sample(&geometry, &receivers, 0xfff7, &u);
+        let together = draw_each(&lights, &geometry, &receivers, 0xfff7, &u);
         let bits = |drawn: &[Option<LightSample<'_>>]| format!("{drawn:?}");
-        for narrower in narrow::each(|| bits(&lights.sample(&geometry, &receivers, 0xfff7, &u))) {
+        for narrower in narrow::each(|| bits(&draw_each(&lights, &geometry, &receivers, 0xfff7, &u))) {
             assert_eq!(narrower, bits(&together), "{i}");
         }
         assert!(together[3].is_none(), "nobody asked for it");
