@@ -16,6 +16,7 @@ pub struct Ray {
 }
 
 impl Ray {
+    #[inline(always)]
     pub fn new(origin: Vec3, direction: Vec3, time: f32) -> Ray {
         Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, time }
     }
@@ -26,6 +27,7 @@ impl Ray {
 
     /// Turned so that it ends at a point; `short` is the share of its length that it ends before. Where the point lies behind
     /// its origin, it has no length.
+    #[inline(always)]
     pub fn ending_at(self, end: Vec3, short: f32) -> Ray {
         let way = end - self.origin;
         let length = way.length();

@@ -164,7 +164,7 @@ impl ShearedRay {
         let ahead = t.cmpgt(Vec4::splat(t_min));
         // As `is_unsure` has it.
         let behind = error.cmple(Vec4::splat(self.near)) | (t + error).cmple(Vec4::splat(t_min));
-        let known = error.cmple(t.abs() * UNSURE) | (!ahead & behind);
+        let known = error.cmple(Vec4::select(ahead, t, -t) * UNSURE) | (!ahead & behind);
         (!(met & !(strict & known)).any()).then(|| met & ahead & t.cmplt(Vec4::splat(t_max)))
     }
 
@@ -273,12 +273,17 @@ mod tests {
             let origin = if i % 5 == 0 { (a + b + c) / 3.0 } else { origin };
             let t_max = if i % 7 == 0 { 3.0 * random.next_1d() } else { f32::INFINITY };
             let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
-            let sheared = ShearedRay::new(&ray);
-            let one = |lane: usize| Some((lane, sheared.intersect(&triangles[lane], 0.0, t_max)?));
-            let nearest = (0..triangles.len()).filter_map(one).reduce(|a, b| if b.1.0 < a.1.0 { b } else { a });
-            let four = sheared.intersect_four(&FourTriangles::new(&triangles), 0.0, t_max);
-            assert_eq!(four, nearest.map(|(lane, (t, u, v))| (lane, t, u, v)), "ray {i}");
+            let t_min = if i % 11 == 0 { random.next_1d() } else { 0.0 };
+            assert_as_each_alone(&ray, &triangles, t_min, t_max);
         }
+    }
+
+    fn assert_as_each_alone(ray: &Ray, triangles: &[[Vec3; 3]], t_min: f32, t_max: f32) {
+        let sheared = ShearedRay::new(ray);
+        let one = |lane: usize| Some((lane, sheared.intersect(&triangles[lane], t_min, t_max)?));
+        let nearest = (0..triangles.len()).filter_map(one).reduce(|a, b| if b.1.0 < a.1.0 { b } else { a });
+        let four = sheared.intersect_four(&FourTriangles::new(triangles), t_min, t_max);
+        assert_eq!(four, nearest.map(|(lane, (t, u, v))| (lane, t, u, v)), "{ray:?} from {t_min} to {t_max}");
     }
 
     /// A wall a thousand times as long as high, seen from close by: what is met, and at which distance, is known from similar
@@ -306,6 +311,10 @@ mod tests {
                 let normal = (b - a).cross(c - a);
                 let expected = normal.dot(a - eye.as_dvec3()) / normal.dot(ray.direction.as_dvec3());
                 let sheared = ShearedRay::new(&ray);
+                // Also where f32 cannot tell on which side of the beginning it is met.
+                for t_min in [0.0, 0.999, 1.0, 1.001, 1.5].map(|share| share * expected as f32) {
+                    assert_as_each_alone(&ray, &wall, t_min, f32::INFINITY);
+                }
                 let four = sheared.intersect_four(&FourTriangles::new(&wall), 0.0, f32::INFINITY);
                 let (_, t, ..) =
                     four.unwrap_or_else(|| panic!("ray {i} passes through a wall of {half} at {distance}"));

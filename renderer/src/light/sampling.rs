@@ -37,6 +37,7 @@ impl LightSampling {
     }
 
     /// The share of a direction that light sampling drew with density `light`, where the lobes draw it with `lobe`.
+    #[inline(always)]
     pub fn of_light(self, light: f32, lobe: f32) -> f32 {
         match self {
             LightSampling::Both => power_heuristic(light, lobe),
@@ -48,6 +49,7 @@ impl LightSampling {
 
 /// Of a sample of density `a` where one of density `b` could have drawn the same (Veach's power heuristic with
 /// exponent 2).
+#[inline(always)]
 fn power_heuristic(a: f32, b: f32) -> f32 {
     let ratio = b / a;
     1.0 / (1.0 + ratio * ratio)
