@@ -120,7 +120,7 @@ impl Wanted {
         *self != Wanted::default()
     }
 
-    /// Whether these are enough: [`Wanted::PLAIN`].
+    /// Whether [`Wanted::PLAIN`] has all of these.
     pub fn is_plain(self) -> bool {
         self.and(Wanted::PLAIN) == Wanted::PLAIN
     }

@@ -2,6 +2,7 @@
 //! coordinates, where no digits cancel. [`partials`](super::partials) has all others, in f64.
 
 use super::surface::Partials;
+use crate::math::lanes::all_finite;
 use crate::ray::RayDifferential;
 use glam::{Vec2, Vec3};
 
@@ -45,8 +46,8 @@ impl PlainPartials {
         let position = [moved(0), moved(1)];
         let along = |dp: Vec3| (uvs[1] - uvs[0]) * dp.dot(by_u) + (uvs[2] - uvs[0]) * dp.dot(by_v);
         let uv = [along(position[0]), along(position[1])];
-        let finite = |v: Vec3| (v.x.abs() < f32::INFINITY) & (v.y.abs() < f32::INFINITY) & (v.z.abs() < f32::INFINITY);
-        let finite = finite(position[0]) & finite(position[1]) & finite(uv[0].extend(0.0)) & finite(uv[1].extend(0.0));
+        let finite_positions = all_finite(&position[0].to_array()) & all_finite(&position[1].to_array());
+        let finite = finite_positions & all_finite(&uv[0].to_array()) & all_finite(&uv[1].to_array());
         (PlainPartials { position, uv }, sound & finite)
     }
 

@@ -154,6 +154,7 @@ fn reach(photons: &[Photon]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::lanes::narrow;
     use crate::sampler::Sampler;
 
     /// Photons from about one direction, or from all.
@@ -186,6 +187,21 @@ mod tests {
             }
             assert!((all - 1.0).abs() < 0.01, "{count} {spread}: {all}");
             assert!((weighed - drawn).abs() < 0.01, "{count} {spread}: {weighed} {drawn}");
+        }
+    }
+
+    /// In registers of each width.
+    #[test]
+    fn the_density_is_the_sum_of_what_cones_add() {
+        let cones = Cones::about(&mut photons(4 * MOST, 0.5, 7));
+        for i in 0..500 {
+            let wi = uniform_cone(Sampler::new(3, (1, 4), i).next_2d(), 0.7);
+            let axis = |i: usize| Vec3::new(cones.x[i], cones.y[i], cones.z[i]);
+            let around = (0..MOST).filter(|&i| axis(i).dot(wi) >= cones.cosines[i]);
+            let expected: f64 = around.map(|i| f64::from(cones.densities[i])).sum();
+            let found = narrow::each(|| cones.pdf(wi).to_bits());
+            assert!(found.iter().all(|bits| *bits == found[0]), "{wi}");
+            assert!((f64::from(f32::from_bits(found[0])) - expected).abs() <= 1e-5 * expected, "{wi}");
         }
     }
 

@@ -51,7 +51,8 @@ impl Guide {
         Some(Guide { tree, cells, cones })
     }
 
-    /// The cells in which the places of some lanes lie, and the bits of the lanes where there is light to look for.
+    /// The bits of those of the lanes at whose places there is light to look for, and the cells in which they lie. Cells of other lanes
+    /// mean nothing.
     pub fn find(&self, lanes: u32, places: &Row3) -> (u32, [u32; LANES]) {
         let cells = self.tree.find(places);
         let guides = |&lane: &usize| self.cells[cells[lane] as usize].guides(places.get(lane));

@@ -69,12 +69,12 @@ impl<'a> Rounds<'a> {
     }
 
     /// One in which each lane that a light of this name lights draws a direction, or none.
-    fn round(&mut self, name: Option<LightName>, draw: impl Fn(&Vertex<'_>, usize) -> Option<LightDirection>) {
+    fn round(&mut self, name: LightName, draw: impl Fn(&Vertex<'_>, usize) -> Option<LightDirection>) {
         let Workspace { vertices, paths, round, .. } = &mut *self.work;
         round.clear();
         for lane in lanes_of(self.lanes) {
             let vertex = vertices.vertex(self.scene, paths, lane);
-            if name.is_none_or(|name| self.scene.lights.linked(vertex.receiver.list, name))
+            if self.scene.lights.linked(vertex.receiver.list, name)
                 && let Some(towards) = draw(&vertex, lane)
             {
                 round.set(lane, towards);
@@ -90,13 +90,13 @@ impl<'a> Rounds<'a> {
     }
 
     fn parallel(&mut self, from: LightId, light: &ParallelLight, name: LightName) {
-        self.round(Some(name), |_, _| Some(LightDirection::without_extent(from, light.arriving(), 1.0)));
+        self.round(name, |_, _| Some(LightDirection::without_extent(from, light.arriving(), 1.0)));
     }
 
     /// Point and spot lights, each in a round of its own.
     fn points<'l>(&mut self, lights: impl Iterator<Item = (u32, &'l PointLight, LightName)>) {
         for (number, light, name) in lights {
-            self.round(Some(name), |vertex, _| point(vertex, number, light, 1.0));
+            self.round(name, |vertex, _| point(vertex, number, light, 1.0));
         }
     }
 
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
 
     fn sun(&mut self, (from, sun, name): (LightId, &Sun, LightName), u: &[Vec2; LANES]) {
         let radiance = Radiance::Even { radiance: sun.disk_radiance(), from, per_unit: sun.per_unit() };
-        self.round(Some(name), |_, lane| {
+        self.round(name, |_, lane| {
             let (wi, pdf) = sun.sample(u[lane]);
             Some(LightDirection::far(wi, pdf, radiance))
         });

@@ -14,33 +14,39 @@ use ssl_compiler::runtime::LANES;
 /// Queues what the paths see that leave the scene, or shows it where views are shown in place of light.
 pub fn escape(scene: &Scene, work: &mut Workspace) {
     let leaving = std::mem::take(&mut work.leaving);
-    for block in leaving.chunks(LANES) {
-        let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
-        for (lane, path) in block.iter().map(|&index| &work.paths[index as usize]).enumerate() {
-            normals.set(lane, path.from.normal);
-            directions.set(lane, path.ray.direction);
-        }
-        let densities = scene.environment.pdf_each(first_lanes(block.len()), &normals, &directions);
-        block.iter().zip(densities).for_each(|(&index, density)| see(scene, work, index, density));
+    if work.view_of_hits().is_some() || scene.integrator.kind == IntegratorKind::Ao {
+        leaving.iter().for_each(|&index| show(scene, work, index));
+    } else {
+        leaving.chunks(LANES).for_each(|block| see_together(scene, work, block));
     }
     work.leaving = leaving;
 }
 
-/// One of them; `density` is that with which light sampling draws the direction from the environment.
-fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
+/// Queues what the paths of a block see.
+fn see_together(scene: &Scene, work: &mut Workspace, block: &[u32]) {
+    let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
+    for (lane, path) in block.iter().map(|&index| &work.paths[index as usize]).enumerate() {
+        normals.set(lane, path.from.normal);
+        directions.set(lane, path.ray.direction);
+    }
+    let densities = scene.environment.pdf_each(first_lanes(block.len()), &normals, &directions);
+    block.iter().zip(densities).for_each(|(&index, density)| see(scene, work, index, density));
+}
+
+/// Shows what is shown of the sky in place of light.
+fn show(scene: &Scene, work: &mut Workspace, index: u32) {
     let view = work.view_of_hits();
+    let path = &mut work.paths[index as usize];
+    let level = || scene.environment.level(&scene.textures, path.ray.direction, path.differential.direction);
+    path.radiance = view.map_or(Vec3::ONE, |view| view.of_environment(level()));
+}
+
+/// Queues what one of them sees; `density` is that with which light sampling draws the direction from the environment.
+fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     // Whose gradient is wanted counts where it is black, too.
     let followed = work.followed.is_some();
     let path = &mut work.paths[index as usize];
     let (d, dd) = (path.ray.direction, path.differential.direction);
-    if let Some(view) = view {
-        path.radiance = view.of_environment(scene.environment.level(&scene.textures, d, dd));
-        return;
-    }
-    if scene.integrator.kind == IntegratorKind::Ao {
-        path.radiance = Vec3::ONE;
-        return;
-    }
     let share = scene.integrator.sampling.of_lobe(path.pdf, density);
     let linked = scene.lights.linked(path.from.list, scene.environment_name);
     let (beta, suns) = (path.beta, suns_seen(scene, path));

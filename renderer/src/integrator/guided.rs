@@ -37,6 +37,9 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     let vertices = &mut work.vertices;
     let asked = |&lane: &usize| vertices.ends[lane].is_none() && !vertices.is_last(scene, lane);
     let lanes = mask_of(lanes_of(vertices.masks.diffuse).filter(asked));
+    if lanes == 0 {
+        return;
+    }
     let (inside, cells) = guide.find(lanes, &vertices.places.position);
     let mut shares = [1.0; LANES];
     if inside != 0 {
@@ -94,7 +97,8 @@ pub fn mix_samples(scene: &Scene, vertices: &Vertices, drawn: &mut BlockSamples)
         samples[lane] =
             samples[lane].map(|s| BsdfSample { weight: s.weight * (s.pdf / pdf[lane]), pdf: pdf[lane], ..s });
     }
-    lanes_of(given | of_lobes).for_each(|lane| times[lane] = pdf[lane] / alone[lane]);
+    // What the lobes alone would never draw is beside the point of roulette.
+    lanes_of(given | of_lobes).filter(|&lane| alone[lane] > 0.0).for_each(|lane| times[lane] = pdf[lane] / alone[lane]);
     times
 }
 

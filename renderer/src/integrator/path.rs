@@ -25,8 +25,8 @@ pub struct Path {
     pub turns: Option<u32>,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
     pub beta: Vec3,
-    /// By which `beta` is to be multiplied to be what it would be outside of all glass, where the scale of radiance ends, and if the
-    /// lobes alone had drawn its directions: a guide sends many paths to where much light is, and each of them carries little.
+    /// What roulette multiplies `beta` by. The product is what `beta` would be outside of all glass, where the scale of radiance ends,
+    /// and had the lobes alone drawn its directions: a guide sends many paths to where much light is, so each carries little.
     pub survival_scale: f32,
     pub radiance: Vec3,
     pub sampler: Sampler,

@@ -140,7 +140,7 @@ impl Departure {
 }
 
 impl Path {
-    /// Multiplies the throughput by the weight of a sample that was drawn so many times as often as by the lobes alone.
+    /// Multiplies the throughput by the weight of a sample; `times` is how many times as often it was drawn as by the lobes alone.
     pub fn scale(&mut self, next: &BsdfSample, times: f32) {
         self.beta *= next.weight;
         self.survival_scale *= times;

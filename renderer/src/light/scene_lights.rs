@@ -197,9 +197,10 @@ impl SceneLights {
                 drawn(lane, LightSample::Point(point, &self.points[point as usize].0, p));
                 continue;
             };
-            let sample = match (self.flat(number), &of_flats) {
-                (Some(light), Some(of_flats)) => of_flats.of(lane, emitter, light),
-                _ => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y)),
+            // Flat ones were drawn if there are any.
+            let sample = match self.flat(number).zip(of_flats.as_ref()) {
+                Some((light, of_flats)) => of_flats.of(lane, emitter, light),
+                None => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y)),
             };
             let Some(sample) = sample else { continue };
             let dark = sample.behind && self.glow(geometry.shape(sample.shape).material) == MaterialEmission::Dark;

@@ -55,6 +55,7 @@ impl Row3 {
 }
 
 /// The lanes of a mask, ascending.
+#[inline(always)]
 pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);
@@ -81,6 +82,16 @@ pub fn mask_where(lanes: &[u32; LANES]) -> u32 {
         mask |= u32::from(*is != 0) << lane;
     }
     mask
+}
+
+/// Whether all are finite numbers, without branches.
+#[inline(always)]
+pub fn all_finite(numbers: &[f32]) -> bool {
+    let mut all = true;
+    for x in numbers {
+        all &= x.abs() < f32::INFINITY;
+    }
+    all
 }
 
 /// Sets of lanes that have the same key, with it, as many as there are keys among the lanes of a mask.

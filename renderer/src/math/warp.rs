@@ -37,7 +37,7 @@ pub fn uniform_triangle(u: Vec2) -> (f32, f32) {
 /// The cone about +z with 1 − cos θ at most `one_minus_cos`, density 1/(2π `one_minus_cos`).
 ///
 /// Takes 1 − cos because for a narrow cone cos itself has lost its digits.
-#[inline]
+#[inline(always)]
 pub fn uniform_cone(u: Vec2, one_minus_cos: f32) -> Vec3 {
     let k = u.x * one_minus_cos;
     let sin = (k * (2.0 - k)).max(0.0).sqrt();

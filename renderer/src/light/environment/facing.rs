@@ -76,6 +76,20 @@ mod tests {
         assert_eq!([Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(class_of), [CLASSES as u32; 3]);
     }
 
+    /// Where axes are as long as each other, and of what is no direction, some class or none.
+    #[test]
+    fn odd_normals_have_a_class_that_is_there() {
+        const ODD: [f32; 7] = [0.0, -0.0, 1.0, -1.0, 1e-45, f32::INFINITY, f32::NAN];
+        for (x, y, z) in (0..343).map(|i| (ODD[i % 7], ODD[i / 7 % 7], ODD[i / 49])) {
+            let (normal, number) = (Vec3::new(x, y, z), class_of(Vec3::new(x, y, z)) as usize);
+            assert!(number <= CLASSES, "{normal}");
+            if let Some(unit) = normal.try_normalize() {
+                let (middle, angle) = class(number);
+                assert!(unit.angle_between(middle) <= angle + 1e-3, "{normal} {middle}");
+            }
+        }
+    }
+
     /// Half of what is wider than a hemisphere may be in front of anything.
     #[test]
     fn wide_cones_are_in_front_of_everything() {

@@ -15,7 +15,7 @@
 //! in mean, variance and covariance. Since `1/sin θ` is what stretches it, that takes two look-ups on average over the
 //! outermost 3.6°, and one everywhere else. The edge at u = 0 is none, as the texture repeats.
 
-use crate::math::lanes::{Row, Row3, wide};
+use crate::math::lanes::{Row, Row3, all_finite, wide};
 use crate::math::{sin_cos_turns, turns_of};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
@@ -136,9 +136,7 @@ wide! {
 /// A partial as it is looked up.
 #[inline(always)]
 fn known(d: Vec3, scale: f32) -> Vec3 {
-    let largest = d.x.abs().max(d.y.abs()).max(d.z.abs());
-    let is_finite = (largest < f32::INFINITY) & !(d.x.is_nan() | d.y.is_nan() | d.z.is_nan());
-    if is_finite { d * scale } else { Vec3::ZERO }
+    if all_finite(&d.to_array()) { d * scale } else { Vec3::ZERO }
 }
 
 /// Of the angle from +y.

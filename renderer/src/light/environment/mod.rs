@@ -15,6 +15,8 @@ mod facing;
 mod gradient;
 mod grid;
 mod importance;
+#[cfg(test)]
+mod lanes_tests;
 mod latlong;
 mod look_ups;
 #[cfg(test)]
@@ -191,8 +193,9 @@ impl Environment {
         matches!(self.kind, EnvironmentKind::Image { .. })
     }
 
-    /// Unit directions and their densities per steradian, for the lanes of surfaces with these normals, of 0 for what is lit from all
-    /// sides; for points of the unit square. None where the light is left to the lobes: always if it is the same from everywhere.
+    /// For each of the lanes a unit direction and its density per steradian, by a point of the unit square and the normal of the
+    /// surface, which is 0 for what is lit from all sides. None where the light is left to the lobes: always if it is the same from
+    /// everywhere.
     pub fn sample_each(&self, lanes: u32, normals: &Row3, u: &[Vec2; LANES]) -> DrawnDirections {
         let mut drawn = DrawnDirections::default();
         match &self.importance {

@@ -30,11 +30,11 @@ fn image_at(samples: u32, width: u32, height: u32, radiance: impl Fn(f32, f32) -
     (textures, environment)
 }
 
-fn image(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> (TextureSystem, Environment) {
+pub fn image(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> (TextureSystem, Environment) {
     image_at(1, width, height, radiance)
 }
 
-fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
+pub fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
     let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
     let mut environment = Environment::new(kind, 0.0, &textures);
     environment.configure(TextureOptions::default(), Others::Nobody, &textures);
@@ -42,7 +42,7 @@ fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
 }
 
 /// A sun of one texel over something of all sizes.
-fn spotted(u: f32, v: f32) -> f32 {
+pub fn spotted(u: f32, v: f32) -> f32 {
     let sun = if (u - 0.3).abs() < 0.5 / 64.0 && (v - 0.3).abs() < 0.5 / 32.0 { 400.0 } else { 0.0 };
     sun + 0.2 + 0.1 * (u * 31.0).sin() + if ((u * 64.0) as i32 + (v * 32.0) as i32) % 2 == 0 { 0.4 } else { 0.0 }
 }
