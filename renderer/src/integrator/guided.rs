@@ -1,35 +1,13 @@
 //! Where photons say that light comes from: the guide's cells are asked for a direction now and then, in place of lobes that are not
 //! specular.
 
-use super::numbers::BlockNumbers;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
-use crate::bsdf::{BlockChoices, BlockSamples, BlockValues, BsdfSample, Refraction};
-use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
-use crate::math::split;
+use crate::bsdf::{BlockSamples, BlockValues, BsdfSample, Refraction};
+use crate::math::lanes::{Row, lanes_of, mask_of};
 use crate::scene::Scene;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use ssl_compiler::runtime::LANES;
-
-/// What the guide has for the lanes of a block.
-#[derive(Default)]
-pub struct GuidedLanes {
-    /// A bit for each lane that lies in a cell, and which it is.
-    inside: u32,
-    cells: [u32; LANES],
-    /// How often these lanes choose a lobe that is not specular.
-    smooth_shares: Row,
-    /// A bit for each lane to which its cell gave a direction in place of the lobes, and these.
-    pub given: u32,
-    pub directions: Row3,
-}
-
-impl GuidedLanes {
-    /// Forgets the block before.
-    pub fn clear(&mut self) {
-        (self.inside, self.given) = (0, 0);
-    }
-}
 
 /// Finds the cells of the lanes that go on and scatter light in all directions. Narrow lobes find alone what there is.
 pub fn find(scene: &Scene, work: &mut Workspace) {
@@ -49,30 +27,6 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     (guided.inside, guided.cells, guided.smooth_shares) = (inside, cells, shares);
 }
 
-/// Draws directions from cells, for as many lanes as their shares say. The numbers that are left for the lobes of the other lanes
-/// are as evenly spread.
-pub fn draw(scene: &Scene, guided: &mut GuidedLanes, numbers: &BlockNumbers, choices: &mut BlockChoices) {
-    let Some(guide) = scene.guide.as_ref().filter(|_| guided.inside != 0) else { return };
-    let cones = numbers.choice();
-    for lane in lanes_of(guided.inside & choices.chosen & !choices.specular) {
-        let cell = guided.cells[lane];
-        let (is_given, u) = split(Vec2::new(choices.u[0][lane], choices.u[1][lane]), guide.share(cell));
-        (choices.u[0][lane], choices.u[1][lane]) = (u.x, u.y);
-        if is_given {
-            guided.given |= 1 << lane;
-            guided.directions.set(lane, guide.sample(cell, cones[lane], u));
-        }
-    }
-}
-
-/// Densities of directions of lanes as the lobes and the guide draw them, made of those of the lobes.
-pub fn mix(scene: &Scene, guided: &GuidedLanes, (lanes, wi): (u32, &Row3), pdf: &mut Row) {
-    let Some(guide) = &scene.guide else { return };
-    for lane in lanes_of(guided.inside & lanes) {
-        pdf[lane] = guide.mixed(guided.cells[lane], wi.get(lane), pdf[lane], guided.smooth_shares[lane]);
-    }
-}
-
 /// Makes of the samples of the lobes, and of the directions that cells gave, samples of both. Specular lobes are chosen as often as
 /// without a guide. Returns how many times as often each direction is drawn as by the lobes alone.
 pub fn mix_samples(scene: &Scene, vertices: &Vertices, drawn: &mut BlockSamples) -> Row {
@@ -89,7 +43,7 @@ pub fn mix_samples(scene: &Scene, vertices: &Vertices, drawn: &mut BlockSamples)
         pdf[lane] = sample.pdf;
     }
     let alone = pdf;
-    mix(scene, guided, (given | of_lobes, &wi), &mut pdf);
+    guided.mix(scene, (given | of_lobes, &wi), &mut pdf);
     for lane in lanes_of(given) {
         samples[lane] = vertices.sample_given(lane, values, pdf[lane]);
     }

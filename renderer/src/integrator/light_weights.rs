@@ -1,7 +1,6 @@
 //! What the directions of a round count, and what becomes of those that do: light samples whose shadow rays are still to be traced.
 
 use super::differentials::scattered;
-use super::guided;
 use super::light_round::{LightRound, Radiance};
 use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
 use super::probe::{NotedLight, ProbedLight};
@@ -26,7 +25,7 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
         return;
     }
     let mut of_lobes = vertices.ask_lobes(scene, |block| block.eval(round.lanes, &round.wi));
-    guided::mix(scene, &vertices.guided, (round.lanes, &round.wi), &mut of_lobes.pdf);
+    vertices.guided.mix(scene, (round.lanes, &round.wi), &mut of_lobes.pdf);
     let weights = weigh(round, &of_lobes, &vertices.throughput, scene.integrator.sampling);
     let counts = mask_where(&weights.counts) & round.lanes;
     let rays = if counts != 0 { shadow_rays(round, &vertices.places) } else { ShadowRays::NONE };

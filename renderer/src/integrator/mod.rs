@@ -15,6 +15,7 @@ mod end;
 mod escape;
 pub mod faults;
 mod guided;
+mod guided_lanes;
 mod intersect;
 mod last_vertices;
 mod light_round;

@@ -30,7 +30,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
     let numbers = vertices.numbers(paths);
     let (drawing, direction) = (vertices.going_on_mask(), numbers.direction());
     let mut choices = vertices.ask_lobes(scene, |block| block.choose(drawing, &direction));
-    guided::draw(scene, &mut vertices.guided, &numbers, &mut choices);
+    vertices.guided.draw(scene, &numbers, &mut choices);
     let (given, directions) = (vertices.guided.given, vertices.guided.directions);
     let mut drawn = vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
     let times = guided::mix_samples(scene, vertices, &mut drawn);

@@ -3,7 +3,7 @@
 
 use super::differentials::Differentials;
 use super::end::End;
-use super::guided::GuidedLanes;
+use super::guided_lanes::GuidedLanes;
 use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};

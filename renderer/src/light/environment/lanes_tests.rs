@@ -28,11 +28,11 @@ fn lanes_draw_and_weigh_as_each_alone() {
                 let mut s = Sampler::new(6, (1, 3), round);
                 let (mut normals, mut d) = (Row3::ZERO, Row3::ZERO);
                 let mut u = [Vec2::ZERO; LANES];
-                for lane in 0..LANES {
+                for (lane, u) in u.iter_mut().enumerate() {
                     normals.set(lane, if lane == 5 { Vec3::ZERO } else { direction(&mut s) });
                     d.set(lane, if lane == 7 { Vec3::Y } else { direction(&mut s) });
                     let scale = if lane % 4 == 0 { 0.02 } else { 1.0 };
-                    u[lane] = s.next_2d() * Vec2::new(1.0, scale);
+                    *u = s.next_2d() * Vec2::new(1.0, scale);
                 }
                 let alone = |lane: usize| environment.sample(normals.get(lane), u[lane]);
                 narrow::each(|| {
