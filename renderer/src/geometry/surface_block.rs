@@ -32,13 +32,13 @@ pub struct SurfaceBlock {
     plain: u32,
     triangles: Triangles,
     found: Found,
-    sight: Sight,
+    differentials: DifferentialRows,
     partials: PartialRows,
 }
 
 /// What partials come from beside the triangles.
 #[derive(Default)]
-struct Sight {
+struct DifferentialRows {
     t: Row,
     /// Texture coordinates of the corners.
     uvs: [[Row; 2]; 3],
@@ -106,7 +106,7 @@ impl SurfaceBlock {
         if self.plain == 0 || !wanted.any() || !wanted.is_plain() {
             return 0;
         }
-        let Sight { t, uvs, origin, direction } = &mut self.sight;
+        let DifferentialRows { t, uvs, origin, direction } = &mut self.differentials;
         if !wanted.uvw {
             *uvs = Default::default();
         }
@@ -128,7 +128,7 @@ impl SurfaceBlock {
                 }
             }
         }
-        find_partials(&self.triangles, &self.sight, &mut self.partials);
+        find_partials(&self.triangles, &self.differentials, &mut self.partials);
         self.plain & mask_where(&self.partials.sound)
     }
 
@@ -188,8 +188,8 @@ wide! {
 }
 
 wide! {
-    fn find_partials(triangles: &Triangles, sight: &Sight, found: &mut PartialRows) {
-        let Sight { t, uvs, origin, direction } = sight;
+    fn find_partials(triangles: &Triangles, differentials: &DifferentialRows, found: &mut PartialRows) {
+        let DifferentialRows { t, uvs, origin, direction } = differentials;
         for lane in 0..LANES {
             let [a, b, c] = &triangles.corners;
             let uv = |corner: usize| Vec2::new(uvs[corner][0][lane], uvs[corner][1][lane]);
@@ -251,12 +251,12 @@ mod tests {
                 let (ray, primitive) = (Ray::new(vector() * 4.0, vector().normalize(), 0.0), i % 7 % 6);
                 let differential = RayDifferential { origin: [vector(), vector()], direction: [vector(), vector()] };
                 let (u, v) = (0.3 * random.next_1d(), 0.3 * random.next_1d());
-                // The third triangle has no area.
+                // One of the triangles has no area.
                 (ray, differential, Hit { t: 1.0 + random.next_1d(), primitive, instance: 0, u, v })
             })
             .collect();
-        let [uvs, plain] = [false, true].map(|uvw| Wanted { position: true, uvw, ..Wanted::default() });
-        for wanted in [plain, uvs, plain] {
+        let [places, all] = [false, true].map(|uvw| Wanted { position: true, uvw, ..Wanted::default() });
+        for wanted in [all, places, all] {
             let blocks = || {
                 let (mut block, mut sound) = (SurfaceBlock::default(), 0);
                 for of_block in hits.chunks(LANES) {
@@ -279,8 +279,15 @@ mod tests {
             };
             narrow::each(blocks).into_iter().for_each(|sound| assert!((150..300).contains(&sound), "{sound}"));
         }
-        let everything = SurfaceBlock::default().find_partials(&geometry, std::iter::empty(), Wanted::ALL);
-        assert_eq!(everything, 0);
+        // Those of normals are none that f32 has.
+        let mut block = SurfaceBlock::default();
+        let first = &hits[..LANES];
+        block.gather(&geometry, first.iter().map(|(ray, _, hit)| (geometry.find(hit.primitive).0, ray, hit)));
+        let mut ask = |wanted: Wanted| {
+            let differentials = first.iter().map(|(_, d, hit)| (geometry.find(hit.primitive).0, d, hit));
+            block.find_partials(&geometry, differentials, wanted)
+        };
+        assert!(ask(all) != 0 && ask(Wanted { normal: true, ..all }) == 0 && ask(Wanted::default()) == 0);
     }
 
     /// Values that nobody asked for may be left from before.

@@ -125,7 +125,7 @@ impl<'a> Rounds<'a> {
         let lit = |&lane: &usize| scene.lights.linked(vertices.receivers[lane].list, scene.environment_name);
         let mut normals = Row3::ZERO;
         lanes_of(*lanes).for_each(|lane| normals.set(lane, vertices.receivers[lane].normal));
-        work.round.look_far(scene.environment.sample_each(mask_of(lanes_of(*lanes).filter(lit)), &normals, u));
+        work.round.set_environment(scene.environment.sample_each(mask_of(lanes_of(*lanes).filter(lit)), &normals, u));
         light_weights::queue(scene, work);
     }
 

@@ -51,7 +51,7 @@ pub fn mix_samples(scene: &Scene, vertices: &Vertices, drawn: &mut BlockSamples)
         samples[lane] =
             samples[lane].map(|s| BsdfSample { weight: s.weight * (s.pdf / pdf[lane]), pdf: pdf[lane], ..s });
     }
-    // What the lobes alone would never draw is beside the point of roulette.
+    // With what the lobes alone would never draw there is nothing to compare.
     lanes_of(given | of_lobes).filter(|&lane| alone[lane] > 0.0).for_each(|lane| times[lane] = pdf[lane] / alone[lane]);
     times
 }

@@ -77,7 +77,7 @@ impl LightRound {
     }
 
     /// The round becomes one of directions into the environment.
-    pub fn look_far(&mut self, drawn: DrawnDirections) {
+    pub fn set_environment(&mut self, drawn: DrawnDirections) {
         self.clear();
         (self.lanes, self.wi, self.chance) = (drawn.lanes, drawn.wi, drawn.pdf);
         self.distance = [f32::INFINITY; LANES];

@@ -127,7 +127,7 @@ impl Bvh {
         self.search_each_here::<HIT, true>(rays, found);
     }
 
-    /// The same with the masks that processors with registers for 16 floats have. For single rays they gain nothing.
+    /// The same with the masks that processors with registers for 16 floats have. Rays that come alone are few, and do without.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,popcnt,bmi1,avx512f,avx512bw,avx512dq,avx512vl")]
     fn search_each_with_masks<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {

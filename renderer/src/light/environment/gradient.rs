@@ -59,7 +59,7 @@ impl Environment {
     pub fn pull_back_to_texels(&self, textures: &TextureSystem, from: &DirectionFootprint, cotangent: Vec3) {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
         let scale = cotangent * *scale;
-        self.sights(&Row3::splat(from.d), &from.dd.map(Row3::splat), levels).places(0, |place| {
+        self.footprints(&Row3::splat(from.d), &from.dd.map(Row3::splat), levels).places(0, |place| {
             let mut one = Places::one(place.uv, place.duv);
             one.scattered = u32::from(from.scattered);
             textures.add_cotangents(*texture, &one, std::iter::once(0), |_| (scale * place.weight).extend(0.0));

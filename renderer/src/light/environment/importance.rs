@@ -129,8 +129,8 @@ impl Importance {
         Importance { columns, rows, region, regions_across, cells, facings }
     }
 
-    /// Directions and their densities per steradian, for the lanes of surfaces with these normals; of 0 for what is lit from all
-    /// sides. None for lanes in which the light is left to others this time.
+    /// For each of the lanes a direction and its density per steradian, by a point of the unit square and the normal of the surface,
+    /// which is 0 for what is lit from all sides. None where the light is left to others this time.
     pub fn sample(&self, map: &LatLong, lanes: u32, normals: &Row3, u: &[Vec2; LANES]) -> DrawnDirections {
         let mut drawn = DrawnDirections::default();
         let even = draw(self, map, lanes, normals, u, &mut drawn);

@@ -23,7 +23,6 @@ fn lanes_draw_and_weigh_as_each_alone() {
     for (textures, mut environment) in [image(64, 32, spotted), sky, constant] {
         for others in [Others::Nobody, Others::Lobes] {
             environment.configure(TextureOptions::default(), others, &textures);
-            // Rows of a draw: the first hundredth goes everywhere alike.
             for round in 0..200 {
                 let mut s = Sampler::new(6, (1, 3), round);
                 let (mut normals, mut d) = (Row3::ZERO, Row3::ZERO);
@@ -31,6 +30,7 @@ fn lanes_draw_and_weigh_as_each_alone() {
                 for (lane, u) in u.iter_mut().enumerate() {
                     normals.set(lane, if lane == 5 { Vec3::ZERO } else { direction(&mut s) });
                     d.set(lane, if lane == 7 { Vec3::Y } else { direction(&mut s) });
+                    // By the smallest numbers draws go everywhere alike.
                     let scale = if lane % 4 == 0 { 0.02 } else { 1.0 };
                     *u = s.next_2d() * Vec2::new(1.0, scale);
                 }
@@ -67,22 +67,22 @@ fn lanes_see_an_image_as_each_alone() {
             dd.iter_mut().for_each(|row| row.set(lane, direction(&mut s) * size));
         }
         let size = Vec2::new(512.0, 256.0);
-        let places = |sights: &Sights, lane: usize| {
+        let places = |footprints: &ImageFootprints, lane: usize| {
             let mut all = Vec::new();
-            sights.places(lane, |place| all.push(format!("{place:?}")));
-            assert_eq!(all.len(), sights.parts(lane));
+            footprints.places(lane, |place| all.push(format!("{place:?}")));
+            assert_eq!(all.len(), footprints.parts(lane));
             all
         };
         narrow::each(|| {
-            let sights = Sights::new(&map, &d, &dd, size, 0.5);
+            let footprints = ImageFootprints::new(&map, &d, &dd, size, 0.5);
             for lane in 0..LANES {
                 let one = [0, 1].map(|i| Row3::splat(dd[i].get(lane)));
-                let alone = Sights::new(&map, &Row3::splat(d.get(lane)), &one, size, 0.5);
-                assert_eq!(places(&sights, lane), places(&alone, 0), "{round} {lane}");
+                let alone = ImageFootprints::new(&map, &Row3::splat(d.get(lane)), &one, size, 0.5);
+                assert_eq!(places(&footprints, lane), places(&alone, 0), "{round} {lane}");
             }
         });
-        let sights = Sights::new(&map, &d, &dd, size, 0.5);
-        several += (0..LANES).filter(|&lane| sights.parts(lane) > 1).count();
+        let footprints = ImageFootprints::new(&map, &d, &dd, size, 0.5);
+        several += (0..LANES).filter(|&lane| footprints.parts(lane) > 1).count();
     }
     assert!(several > 100, "{several}");
 }

@@ -67,8 +67,8 @@ impl LatLong {
     }
 }
 
-/// How the directions of lanes see an image.
-pub struct Sights {
+/// The footprints of the directions of lanes on an image.
+pub struct ImageFootprints {
     uv: [Row; 2],
     /// ∂u and ∂v, each by film x and y, limited, and multiplied by the scale of look-ups.
     p: [Row; 2],
@@ -78,17 +78,17 @@ pub struct Sights {
     scale: f32,
 }
 
-impl Sights {
+impl ImageFootprints {
     /// Of unit directions `d` with partials `dd` per pixel on an image of `size` texels, whose look-ups will multiply footprints by
     /// `scale`. What is not finite counts as 0.
-    pub fn new(map: &LatLong, d: &Row3, dd: &[Row3; 2], size: Vec2, scale: f32) -> Sights {
+    pub fn new(map: &LatLong, d: &Row3, dd: &[Row3; 2], size: Vec2, scale: f32) -> ImageFootprints {
         let none = [[0.0; LANES]; 2];
-        let mut sights = Sights { uv: none, p: none, q: none, parts: [1; LANES], scale };
-        see(map, d, dd, size, &mut sights);
-        sights
+        let mut footprints = ImageFootprints { uv: none, p: none, q: none, parts: [1; LANES], scale };
+        find(map, d, dd, size, &mut footprints);
+        footprints
     }
 
-    /// Look-ups that the sight of a lane takes.
+    /// Look-ups that the footprint of a lane takes.
     pub fn parts(&self, lane: usize) -> usize {
         self.parts[lane] as usize
     }
@@ -118,17 +118,18 @@ impl Sights {
 }
 
 wide! {
-    fn see(map: &LatLong, d: &Row3, dd: &[Row3; 2], size: Vec2, sights: &mut Sights) {
+    fn find(map: &LatLong, d: &Row3, dd: &[Row3; 2], size: Vec2, footprints: &mut ImageFootprints) {
         for lane in 0..LANES {
             let d = d.get(lane);
             let uv = map.uv(d);
-            let (p, q) = partials(d, [known(dd[0].get(lane), sights.scale), known(dd[1].get(lane), sights.scale)]);
+            let dd = [known(dd[0].get(lane), footprints.scale), known(dd[1].get(lane), footprints.scale)];
+            let (p, q) = partials(d, dd);
             let (reach_u, reach_v) = (p.length() * size.x, q.length() * size.y);
             let parts = (reach_u / (PART_ASPECT * reach_v.max(1.0))).ceil().clamp(1.0, MAX_PARTS as f32);
-            (sights.uv[0][lane], sights.uv[1][lane]) = (uv.x, uv.y);
-            (sights.p[0][lane], sights.p[1][lane]) = (p.x, p.y);
-            (sights.q[0][lane], sights.q[1][lane]) = (q.x, q.y);
-            sights.parts[lane] = parts as u32;
+            (footprints.uv[0][lane], footprints.uv[1][lane]) = (uv.x, uv.y);
+            (footprints.p[0][lane], footprints.p[1][lane]) = (p.x, p.y);
+            (footprints.q[0][lane], footprints.q[1][lane]) = (q.x, q.y);
+            footprints.parts[lane] = parts as u32;
         }
     }
 }

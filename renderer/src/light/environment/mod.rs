@@ -31,7 +31,7 @@ use crate::texture::{Layout, TextureOptions, TextureSystem};
 use glam::{Vec2, Vec3};
 use importance::Importance;
 pub use importance::{DrawnDirections, Others};
-use latlong::{LatLong, Sights};
+use latlong::{ImageFootprints, LatLong};
 use look_ups::LookUps;
 use ssl_compiler::runtime::LANES;
 use std::f32::consts::{PI, SQRT_2, TAU};
@@ -157,11 +157,11 @@ impl Environment {
                 d.set(lane, footprint.d);
                 (0..2).for_each(|i| dd[i].set(lane, footprint.dd[i]));
             }
-            let sights = self.sights(&d, &dd, levels);
+            let footprints = self.footprints(&d, &dd, levels);
             for (lane, footprint) in some.iter().enumerate() {
                 let whom = block * LANES + lane;
-                sights.places(lane, |place| look_ups.add(place, footprint.scattered, whom, found));
-                count += sights.parts(lane);
+                footprints.places(lane, |place| look_ups.add(place, footprint.scattered, whom, found));
+                count += footprints.parts(lane);
             }
         }
         look_ups.end(found);
@@ -175,13 +175,13 @@ impl Environment {
     /// The mip level that is read for a direction; `None` where there is no image.
     pub fn level(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return None };
-        let (mut duv, sights) = (None, self.sights(&Row3::splat(d), &dd.map(Row3::splat), levels));
-        sights.places(0, |place| duv = Some(place.duv));
+        let (mut duv, footprints) = (None, self.footprints(&Row3::splat(d), &dd.map(Row3::splat), levels));
+        footprints.places(0, |place| duv = Some(place.duv));
         textures.level(*texture, duv?)
     }
 
-    fn sights(&self, d: &Row3, dd: &[Row3; 2], levels: &[(u32, u32)]) -> Sights {
-        Sights::new(&self.map, d, dd, size(levels), self.options.footprint_scale())
+    fn footprints(&self, d: &Row3, dd: &[Row3; 2], levels: &[(u32, u32)]) -> ImageFootprints {
+        ImageFootprints::new(&self.map, d, dd, size(levels), self.options.footprint_scale())
     }
 
     pub fn is_black(&self) -> bool {

@@ -97,12 +97,12 @@ fn directions_and_coordinates_are_inverse_and_partials_are_their_slopes() {
         assert!((map.direction(uv.x, (1.0 - uv.y) * PI) - d).length() < 1e-5);
         let (dd, h) = (round(d, 1.0), 1e-3);
         let small = dd.map(|d| Row3::splat(d * 1e-3));
-        let (sights, mut places) =
-            (Sights::new(&map, &Row3::splat(d), &small, Vec2::new(512.0, 256.0), 1.0), Vec::new());
-        if sights.parts(0) > 1 {
+        let (footprints, mut places) =
+            (ImageFootprints::new(&map, &Row3::splat(d), &small, Vec2::new(512.0, 256.0), 1.0), Vec::new());
+        if footprints.parts(0) > 1 {
             continue;
         }
-        sights.places(0, |place| places.push(*place));
+        footprints.places(0, |place| places.push(*place));
         for (axis, along) in dd.into_iter().enumerate() {
             let at = |t: f32| map.uv((d + along * t).normalize());
             let mut slope = (at(h) - at(-h)) / (2.0 * h);
