@@ -12,13 +12,16 @@ mod photon;
 mod tree;
 
 pub use photon::Photon;
+pub use tree::{Bounds, Located, Tree};
 
 use crate::math::lanes::{Row3, lanes_of, mask_of};
 use cell::Cell;
 use cones::Cones;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
-use tree::{Bounds, ROOM, Tree};
+
+/// Photons in a cell at most, but for those that share one place.
+const ROOM: usize = 128;
 
 /// The cells, and the tree that finds them.
 #[derive(Debug)]
@@ -39,10 +42,11 @@ impl Guide {
             return None;
         }
         let mut elsewhere = Vec::new();
-        let around = Tree::new(&mut scattered, |photons, bounds| elsewhere.push(irradiance(photons, bounds)));
+        let (mut around, mut tree) = (Tree::default(), Tree::default());
+        around.add(&mut scattered, ROOM, |photons, bounds| elsewhere.push(irradiance(photons, bounds)));
         let (mut cells, mut cones) = (Vec::new(), Vec::new());
-        let tree = Tree::new(&mut focused, |photons, bounds| {
-            let [middle, ..] = around.find(&Row3::splat(0.5 * (bounds.0 + bounds.1)));
+        tree.add(&mut focused, ROOM, |photons, bounds| {
+            let [middle, ..] = around.find([0; LANES], &Row3::splat(0.5 * (bounds.0 + bounds.1)));
             cells.push(Cell::new(bounds, irradiance(photons, bounds) / elsewhere[middle as usize]));
             // Some stand for all, where more share one place.
             let kept = photons.len().min(ROOM);
@@ -54,7 +58,7 @@ impl Guide {
     /// The bits of those of the lanes at whose places there is light to look for, and the cells in which they lie. Cells of other lanes
     /// mean nothing.
     pub fn find(&self, lanes: u32, places: &Row3) -> (u32, [u32; LANES]) {
-        let cells = self.tree.find(places);
+        let cells = self.tree.find([0; LANES], places);
         let guides = |&lane: &usize| self.cells[cells[lane] as usize].guides(places.get(lane));
         (mask_of(lanes_of(lanes).filter(guides)), cells)
     }

@@ -1,5 +1,6 @@
 //! What photons leave where they land.
 
+use super::tree::Located;
 use glam::Vec3;
 
 /// Light that landed on a surface.
@@ -16,5 +17,11 @@ impl Photon {
     /// Whether all of it are numbers, and it carries something.
     pub fn is_usable(&self) -> bool {
         self.position.is_finite() && self.wi.is_finite() && self.power.is_finite() && self.power > 0.0
+    }
+}
+
+impl Located for Photon {
+    fn position(&self) -> Vec3 {
+        self.position
     }
 }

@@ -1,18 +1,22 @@
-//! A tree that cuts space in two at each node, until few photons are in each part.
+//! A tree that cuts space in two at each node, until few of the things that lie in it are in each part.
 
-use super::photon::Photon;
 use crate::math::lanes::Row3;
 use glam::Vec3;
+use smallvec::SmallVec;
 use ssl_compiler::runtime::LANES;
 
-/// Photons in a part at most, but for those that share one place.
-pub const ROOM: usize = 128;
+/// What lies at a point.
+pub trait Located {
+    fn position(&self) -> Vec3;
+}
 
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
     /// For each node that is a part, its number.
     parts: Vec<u32>,
+    /// How many there are.
+    count: u32,
     /// Cuts on the way to a part, at most.
     depth: u32,
 }
@@ -30,41 +34,41 @@ struct Node {
 pub type Bounds = (Vec3, Vec3);
 
 impl Tree {
-    /// Of photons, which it sorts; `part` is called for each part in the order of their numbers.
-    pub fn new(photons: &mut [Photon], mut part: impl FnMut(&mut [Photon], Bounds)) -> Tree {
-        let mut tree = Tree::default();
-        tree.divide(photons, 0, &mut 0, &mut part);
-        tree
+    /// Adds a tree of things, which it sorts, with so much `room` in a part but for those that share one place; `part` is called for
+    /// each part in the order of their numbers, which go on from those of the trees before. Returns where it begins.
+    pub fn add<T: Located>(&mut self, things: &mut [T], room: usize, mut part: impl FnMut(&mut [T], Bounds)) -> u32 {
+        let root = self.nodes.len() as u32;
+        self.divide(things, (room, 0), &mut part);
+        root
     }
 
-    fn divide(
+    fn divide<T: Located>(
         &mut self,
-        photons: &mut [Photon],
-        cuts: u32,
-        parts: &mut u32,
-        part: &mut impl FnMut(&mut [Photon], Bounds),
+        things: &mut [T],
+        (room, cuts): (usize, u32),
+        part: &mut impl FnMut(&mut [T], Bounds),
     ) {
         let node = self.nodes.len() as u32;
         self.depth = self.depth.max(cuts);
-        let (low, high) = bounds(photons);
+        let (low, high) = bounds(things);
         let side = high - low;
-        if photons.len() <= ROOM || side == Vec3::ZERO {
-            self.push(Node { cut: 0.0, axis: 0, next: [node; 2] }, *parts);
-            *parts += 1;
-            part(photons, (low, high));
+        if things.len() <= room || side == Vec3::ZERO {
+            self.push(Node { cut: 0.0, axis: 0, next: [node; 2] }, self.count);
+            self.count += 1;
+            part(things, (low, high));
             return;
         }
         let axis = (0..3).fold(0, |best, axis| if side[axis] > side[best] { axis } else { best });
-        photons.sort_by(|a, b| a.position[axis].total_cmp(&b.position[axis]));
+        things.sort_by(|a, b| a.position()[axis].total_cmp(&b.position()[axis]));
         // All in one place stay together.
-        let lowest = photons.partition_point(|photon| photon.position[axis] <= low[axis]);
-        let at = photons[lowest.max(photons.len() / 2)].position[axis];
-        let below = photons.partition_point(|photon| photon.position[axis] < at);
-        let (below, above) = photons.split_at_mut(below);
+        let lowest = things.partition_point(|thing| thing.position()[axis] <= low[axis]);
+        let at = things[lowest.max(things.len() / 2)].position()[axis];
+        let below = things.partition_point(|thing| thing.position()[axis] < at);
+        let (below, above) = things.split_at_mut(below);
         self.push(Node { cut: at, axis: axis as u32, next: [0, node + 1] }, 0);
-        self.divide(below, cuts + 1, parts, part);
+        self.divide(below, (room, cuts + 1), part);
         self.nodes[node as usize].next[0] = self.nodes.len() as u32;
-        self.divide(above, cuts + 1, parts, part);
+        self.divide(above, (room, cuts + 1), part);
     }
 
     fn push(&mut self, node: Node, part: u32) {
@@ -72,10 +76,11 @@ impl Tree {
         self.parts.push(part);
     }
 
-    /// The numbers of the parts that places belong to. All take their steps together, as each step waits for the one before.
-    pub fn find(&self, places: &Row3) -> [u32; LANES] {
+    /// The numbers of the parts that places belong to, each in the tree that begins at its root. All take their steps together, as each
+    /// step waits for the one before.
+    pub fn find(&self, roots: [u32; LANES], places: &Row3) -> [u32; LANES] {
         let along = places.rows();
-        let mut at = [0; LANES];
+        let mut at = roots;
         for _ in 0..self.depth {
             for (lane, at) in at.iter_mut().enumerate() {
                 let node = &self.nodes[*at as usize];
@@ -85,17 +90,39 @@ impl Tree {
         }
         at.map(|at| self.parts[at as usize])
     }
+
+    /// The numbers of all parts, of the tree that begins at a root, in which anything may lie within a ball.
+    pub fn within(&self, root: u32, center: Vec3, radius: f32, mut part: impl FnMut(u32)) {
+        let mut open = SmallVec::<[u32; 64]>::from_slice(&[root]);
+        while let Some(at) = open.pop() {
+            let Node { cut, axis, next: [above, below] } = self.nodes[at as usize];
+            if above == at {
+                part(self.parts[at as usize]);
+                continue;
+            }
+            let along = center[axis as usize];
+            if along + radius >= cut {
+                open.push(above);
+            }
+            if along - radius <= cut {
+                open.push(below);
+            }
+        }
+    }
 }
 
-fn bounds(photons: &[Photon]) -> Bounds {
+fn bounds<T: Located>(things: &[T]) -> Bounds {
     let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    photons.iter().fold(none, |(low, high), photon| (low.min(photon.position), high.max(photon.position)))
+    things.iter().fold(none, |(low, high), thing| (low.min(thing.position()), high.max(thing.position())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guide::Photon;
     use crate::sampler::Sampler;
+
+    const ROOM: usize = 128;
 
     /// Spread in a box, on a line, in a few places, in one.
     #[test]
@@ -109,7 +136,8 @@ mod tests {
             };
             let mut photons: Vec<Photon> = (0..count).map(one).collect();
             let mut parts: Vec<Vec<Vec3>> = Vec::new();
-            let tree = Tree::new(&mut photons, |photons, (low, high)| {
+            let mut tree = Tree::default();
+            let root = tree.add(&mut photons, ROOM, |photons, (low, high)| {
                 assert!(photons.iter().all(|p| p.position.cmpge(low).all() && p.position.cmple(high).all()));
                 assert!(photons.len() <= ROOM || low == high);
                 parts.push(photons.iter().map(|p| p.position).collect());
@@ -120,7 +148,7 @@ mod tests {
             for some in all.collect::<Vec<_>>().chunks(LANES) {
                 let mut places = Row3::ZERO;
                 some.iter().enumerate().for_each(|(lane, (place, _))| places.set(lane, *place));
-                let found = tree.find(&places);
+                let found = tree.find([root; LANES], &places);
                 assert!(
                     some.iter().zip(found).all(|((_, number), found)| *number as u32 == found),
                     "{count} {places:?}"
