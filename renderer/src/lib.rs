@@ -8,6 +8,7 @@ pub mod caches;
 pub mod math;
 
 pub mod memory;
+mod photon_map;
 
 pub mod ray;
 

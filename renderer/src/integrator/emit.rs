@@ -1,6 +1,7 @@
 //! The stage of emission at vertices: what shapes and their shaders send towards the paths that met them, weighed against
 //! light sampling, which could have drawn the same.
 
+use super::caustics::kept_of_shape;
 use super::path::Path;
 use super::vertices::ShapeEmission;
 use super::workspace::Workspace;
@@ -30,6 +31,7 @@ fn shape_emission(scene: &Scene, path: &Path, point: &ShadingPoint) -> ShapeEmis
     if radiance == Vec3::ZERO && scene.lights.glow(shape.material) == MaterialEmission::Dark {
         return ShapeEmission::NONE;
     }
+    let kept = kept_of_shape(scene, path, point.hit.primitive);
     let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);
     // As seen from where the path was scattered last, whatever it passed since.
     let hit = Hit { t: path.passed + point.hit.t, ..point.hit };
@@ -39,5 +41,5 @@ fn shape_emission(scene: &Scene, path: &Path, point: &ShadingPoint) -> ShapeEmis
         // What is never drawn the lobes find alone.
         true => scene.lights.pdf(&scene.geometry, &path.from, path.ray.direction, &hit).map_or(1.0, drawn),
     };
-    ShapeEmission { radiance, share }
+    ShapeEmission { radiance, share: share * kept }
 }

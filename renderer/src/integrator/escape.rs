@@ -1,6 +1,7 @@
 //! What rays see that leave the scene: the environment and disks in the sky, weighed against light sampling, which could have
 //! drawn the same.
 
+use super::caustics::{kept_of_environment, kept_of_suns};
 use super::light_samples::{LightSample, Source};
 use super::path::Path;
 use super::probe::ProbedEnvironment;
@@ -47,7 +48,7 @@ fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     let followed = work.followed.is_some();
     let path = &mut work.paths[index as usize];
     let (d, dd) = (path.ray.direction, path.differential.direction);
-    let share = scene.integrator.sampling.of_lobe(path.pdf, density);
+    let share = scene.integrator.sampling.of_lobe(path.pdf, density) * kept_of_environment(scene, path);
     let linked = scene.lights.linked(path.from.list, scene.environment_name);
     let (beta, suns) = (path.beta, suns_seen(scene, path));
     let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };
@@ -89,7 +90,8 @@ fn suns_seen(scene: &Scene, path: &Path) -> Vec3 {
 /// By its number, how much of each disk counts that the path may see.
 pub fn shares_of_suns(scene: &Scene, path: &Path) -> impl Iterator<Item = (usize, f32)> {
     let d = path.ray.direction;
-    let share = move |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
+    let kept = kept_of_suns(scene, path);
+    let share = move |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d)) * kept;
     let linked = scene.suns.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(path.from.list, *name));
     linked.map(move |(i, (sun, _))| (i, share(sun)))
 }

@@ -1,5 +1,6 @@
 //! What the directions of a round count, and what becomes of those that do: light samples whose shadow rays are still to be traced.
 
+use super::caustics::kept_shares;
 use super::differentials::scattered;
 use super::light_round::{LightRound, Radiance};
 use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
@@ -26,7 +27,10 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
     }
     let mut of_lobes = vertices.ask_lobes(scene, |block| block.eval(round.lanes, &round.wi));
     vertices.guided.mix(scene, (round.lanes, &round.wi), &mut of_lobes.pdf);
-    let weights = weigh(round, &of_lobes, &vertices.throughput, scene.integrator.sampling);
+    let mut weights = weigh(round, &of_lobes, &vertices.throughput, scene.integrator.sampling);
+    if let Some(map) = &scene.photon_map {
+        keep(&mut weights, &kept_shares(map, (scene, vertices, paths), round, &of_lobes));
+    }
     let counts = mask_where(&weights.counts) & round.lanes;
     let rays = if counts != 0 { shadow_rays(round, &vertices.places) } else { ShadowRays::NONE };
     // Those that count are noted with what comes of them.
@@ -108,6 +112,20 @@ wide! {
             weights.counts[lane] = (is_lit & (delta | (chance > 0.0))).into();
         }
         weights
+    }
+}
+
+wide! {
+    /// Leaves the rest to photons.
+    fn keep(weights: &mut Weights, shares: &Row) {
+        for lane in 0..LANES {
+            let share = shares[lane];
+            weights.share[lane] *= share;
+            weights.scale[lane] *= share;
+            weights.weight.set(lane, weights.weight.get(lane) * share);
+            weights.total.set(lane, weights.total.get(lane) * share);
+            weights.counts[lane] &= u32::from(share > 0.0);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod ambient_occlusion;
 mod aov;
 mod arrival;
 mod camera_rays;
+mod caustics;
 pub mod clock;
 mod counts;
 mod differentials;

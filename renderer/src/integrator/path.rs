@@ -1,5 +1,6 @@
 //! A light path while it is traced from the camera.
 
+use super::caustics::NarrowShares;
 use crate::geometry::Hit;
 use crate::light::LightSampleContext;
 use crate::ray::{Ray, RayDifferential};
@@ -41,6 +42,8 @@ pub struct Path {
     pub from: LightSampleContext,
     /// It was scattered on its way, not only mirrored or refracted.
     pub scattered: bool,
+    /// How much of its throughput is for paths to look for, where photons bring some of the light.
+    pub narrow: NarrowShares,
     /// Something on its way was no number.
     pub faulty: bool,
     /// In which shaders ran for it, where that is shown.
@@ -66,6 +69,7 @@ impl Path {
             passed: 0.0,
             from: LightSampleContext { position: ray.origin, ..LightSampleContext::default() },
             scattered: false,
+            narrow: NarrowShares::NONE_YET,
             faulty: false,
             nanoseconds: 0.0,
         }

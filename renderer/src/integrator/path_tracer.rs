@@ -1,6 +1,7 @@
 //! The path tracer: at each vertex emission, light samples, and one direction to go on. The integrator `direct`
 //! is the same, but its paths only go on through mirrors and glass.
 
+use super::caustics;
 use super::direct;
 use super::emit::emit;
 use super::end::End;
@@ -22,6 +23,7 @@ pub fn scatter(scene: &Scene, work: &mut Workspace) {
     end_at_limits(scene, work);
     guided::find(scene, work);
     direct::sample_lights(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane).is_none());
+    caustics::gather(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
     sample_lobes(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
     play_roulette(scene, work);
     let probing = work.probe.is_some();

@@ -124,7 +124,9 @@ impl NotedLight {
 /// A light that was asked for what it adds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProbedLight {
-    /// `point`, `spot`, `distant`, `area` or `environment`.
+    /// `point`, `spot`, `distant`, `area`, `environment`, or `photons` for what the photon map has.
+    ///
+    /// These have a direction that some of the light comes from, and neither a distance nor a density.
     pub kind: &'static str,
     #[serde(serialize_with = "figures::serialize")]
     pub wi: [f32; 3],

@@ -1,6 +1,7 @@
 //! The stages in which paths go on: a direction from the lobes, the throughput behind it, Russian roulette, the footprint of
 //! the next ray, and that ray.
 
+use super::caustics::note_bounces;
 use super::differentials::{Differentials, Turn};
 use super::end::End;
 use super::guided;
@@ -60,6 +61,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
             vertices.ends[lane] = Some(End::Nothing);
         }
     }
+    note_bounces(scene, vertices, paths);
 }
 
 /// Plays Russian roulette: paths that carry little end early, the others carry their share.

@@ -3,7 +3,7 @@
 use super::{Parameter, Target, values};
 use crate::integrator::replay::Numbers;
 use crate::material::{GradientBy, Refused};
-use crate::scene::Scene;
+use crate::scene::{Caustics, Scene};
 use kernels::BufferError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -86,8 +86,8 @@ impl Differentiated {
             }
             sums.len += p.len;
         }
-        // Photons would go other ways for other values, and what they change is noise alone.
-        scene.integrator.guide_caustics = false;
+        // Photons would go other ways for other values. Paths find the same light without them, if with more noise.
+        scene.integrator.caustics = Caustics::Paths;
         scene.environment.follow_texture(&scene.textures);
         let variables = scene.values.variables().to_vec();
         scene

@@ -32,12 +32,12 @@ pub struct ShapeSample {
 }
 
 /// A point of a primitive, and its density by area.
-struct Point {
-    position: Vec3,
+pub struct Point {
+    pub position: Vec3,
     /// Unit length, to the front.
-    normal: Vec3,
+    pub normal: Vec3,
     /// The inverse of the density.
-    area: f32,
+    pub area: f32,
 }
 
 impl Emitter {
@@ -112,6 +112,13 @@ impl Emitter {
         let (u, v) = coordinates;
         let hit = Hit { t: 0.0, primitive: self.primitive, instance: self.instance, u, v };
         Some((hit, position, normal, area))
+    }
+
+    /// Its shape, and a point of it; `None` where there is none, as on curves.
+    pub fn spot(&self, geometry: &Geometry, u: Vec2) -> Option<(u32, Point)> {
+        let (shape, body) = geometry.find(self.primitive);
+        let local = point(body, coordinates(body, u), u)?;
+        Some((shape, local.placed(self.placed(geometry).as_ref())))
     }
 
     /// The corners of a box round it.

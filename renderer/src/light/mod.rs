@@ -22,7 +22,7 @@ mod tree;
 pub use area::ShapeSample;
 pub use delta::{AimedProfile, Cone, LightLiSample, ParallelLight, PointLight};
 pub use emission::{EmissionContext, MaterialEmission};
-pub use emission_sampler::{EmissionSampler, Left};
+pub use emission_sampler::{EmissionSampler, Left, sends_photons};
 pub use environment::{
     Daylight, DirectionFootprint, DrawnDirections, Environment, EnvironmentKind, Others, level_sizes,
 };

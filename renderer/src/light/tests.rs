@@ -154,13 +154,13 @@ fn photons_carry_the_power_of_their_lights() {
     geometry.add(Quad::rectangle(Vec2::ONE), shape(2.0));
     geometry.add_sphere(Sphere { center: Vec3::new(3.0, 2.0, 0.0), radius: 0.5 }, shape(4.0));
     let lights = lights(&geometry);
-    let leaving = EmissionSampler::new(&lights).expect("both shine");
+    let leaving = EmissionSampler::new(&geometry, &lights, false).expect("both shine");
     const N: u32 = 1 << 14;
     let mut sums = [0.0; 2];
     for i in 0..N {
         let mut sampler = Sampler::new(3, (0, 0), i);
         let left = leaving.draw(&geometry, &lights, sampler.next_2d(), sampler.next_1d()).expect("it is there");
-        sums[usize::from(left.position.x > 2.0)] += left.intensity / N as f32;
+        sums[usize::from(left.position.x > 2.0)] += left.radiance.x * left.area / N as f32;
     }
     // `rectangle(1)` has sides of one.
     let expected = [2.0, 4.0 * PI];

@@ -29,7 +29,7 @@ use crate::integrator::occupancy::{Kind, Occupancy};
 use crate::integrator::{View, photons};
 use crate::light::{LightSampling, Others};
 use crate::sampler::Pattern;
-use crate::scene::Scene;
+use crate::scene::{Caustics, Scene};
 use crate::texture::TextureOptions;
 use job::{Job, Worked};
 use ssl_compiler::diagnostics::Diagnostics;
@@ -132,7 +132,7 @@ pub fn render_with(
         // They leave half of the time for what they are there for.
         let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit / 2));
         let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        guide(scene, &plan, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
+        trace_photons(scene, &plan, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
     }
     let scene = &*scene;
     let job = Job {
@@ -180,7 +180,7 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     scene.textures.cache().go_on();
     scene.integrator.max_depth = options.depth(scene);
     // What is still there is of another render.
-    scene.guide = None;
+    (scene.guide, scene.photon_map) = (None, None);
     let others = match scene.integrator.sampling {
         LightSampling::Lights => Others::Nobody,
         LightSampling::Both | LightSampling::Lobes => Others::Lobes,
@@ -190,11 +190,13 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
 }
 
-/// Lets photons show paths the way, if the scene wants that, unless `stop` says that it is enough.
-fn guide(scene: &mut Scene, plan: &Plan, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
-    if scene.integrator.guide_caustics {
-        scene.guide =
-            pool.install(|| photons::guide(scene, plan.seed, photons::rounds(plan.frame, plan.samples), stop));
+/// Lets photons show paths the way, or bring light themselves, if the scene wants that, unless `stop` says that it is enough.
+fn trace_photons(scene: &mut Scene, plan: &Plan, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
+    let rounds = photons::rounds(plan.frame, plan.samples);
+    match scene.integrator.caustics {
+        Caustics::Paths => {}
+        Caustics::Guided => scene.guide = pool.install(|| photons::guide(scene, plan.seed, rounds, stop)),
+        Caustics::Photons => scene.photon_map = pool.install(|| photons::map(scene, plan.seed, rounds, stop)),
     }
 }
 

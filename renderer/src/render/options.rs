@@ -4,7 +4,7 @@ use crate::film::part::Plan;
 use crate::film::{Adaptive, Aov, Provenance, Tile};
 use crate::integrator::{View, photons};
 use crate::sampler::{Noise, Pattern};
-use crate::scene::{MAX_SIDE, Scene};
+use crate::scene::{Caustics, MAX_SIDE, Scene};
 use crate::texture::{MipMode, TextureOptions};
 use std::ops::Range;
 use std::time::Duration;
@@ -122,7 +122,10 @@ fn dependence(scene: &Scene, frame: (u32, u32), samples: u32) -> u64 {
         Noise::White => 0,
         Noise::Blue => samples.next_power_of_two(),
     };
-    let rounds = if scene.integrator.guide_caustics { photons::rounds(frame, samples) } else { 0 };
+    let rounds = match scene.integrator.caustics {
+        Caustics::Paths => 0,
+        Caustics::Guided | Caustics::Photons => photons::rounds(frame, samples),
+    };
     xxh3_64(format!("{footprints} {sequence} {} {rounds}", samples == 1).as_bytes())
 }
 

@@ -6,7 +6,7 @@ use super::folders::Folders;
 use super::graphs::Graphs;
 use super::linking::Linking;
 use super::named_tables::ShapesOfTables;
-use super::schema::{IntegratorKind, SceneFile, ThresholdText, ThresholdWord};
+use super::schema::{Caustics, IntegratorKind, SceneFile, ThresholdText, ThresholdWord};
 use super::setup::{FilmSettings, IntegratorSettings, LoadOptions, MAX_SAMPLES, MAX_SIDE};
 use super::{
     aovs, camera, codes, coordinates, environment, fingerprint, groups, light_settings, lights, materials, models,
@@ -121,6 +121,7 @@ pub fn build(
         textures,
         texture_names: file.textures.keys().cloned().collect(),
         guide: None,
+        photon_map: None,
         fingerprint,
     })
 }
@@ -135,10 +136,11 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         let hint = "it belongs to `adaptive`, the noise that is small enough: `adaptive = 0.01`";
         context.error(&codes::CONFLICT, least.span(), "`min_samples` means nothing without `adaptive`", hint);
     }
-    let guides = table.guide_caustics.as_ref().is_some_and(|guides| *guides.get_ref());
-    if let Some(given) = table.guide_caustics.as_ref().filter(|_| guides && table.kind != IntegratorKind::Path) {
+    let caustics = table.caustics.as_ref().map_or(Caustics::Paths, |given| *given.get_ref());
+    let traced = caustics != Caustics::Paths;
+    if let Some(given) = table.caustics.as_ref().filter(|_| traced && table.kind != IntegratorKind::Path) {
         let hint = "it belongs to `type = \"path\"`, whose paths find light by way of mirrors and glass";
-        context.error(&codes::CONFLICT, given.span(), "`guide_caustics` means nothing for this integrator", hint);
+        context.error(&codes::CONFLICT, given.span(), "`caustics` means nothing for this integrator", hint);
     }
     let adaptive = table.adaptive.as_ref().and_then(|given| match given.get_ref() {
         ThresholdText::At(threshold) => Some(Spanned::new(given.span(), *threshold)),
@@ -156,7 +158,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         bent_normals: table.bent_normals,
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
-        guide_caustics: guides,
+        caustics,
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }
 }

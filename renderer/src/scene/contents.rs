@@ -8,6 +8,7 @@ use crate::geometry::Geometry;
 use crate::guide::Guide;
 use crate::light::{EmissionContext, Environment, LightName, ParallelLight, SceneLights, Sun};
 use crate::material::{HitValues, Material, Spaces, Surroundings};
+use crate::photon_map::PhotonMap;
 use crate::texture::TextureSystem;
 
 /// Everything that a render needs.
@@ -36,6 +37,8 @@ pub struct Scene {
     pub texture_names: Vec<String>,
     /// Where paths look for light behind mirrors and glass, once it is known.
     pub guide: Option<Guide>,
+    /// Such light, where photons bring it to paths, once it is known.
+    pub photon_map: Option<PhotonMap>,
     /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
     /// the same pictures.
     pub fingerprint: u64,

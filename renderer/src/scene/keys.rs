@@ -177,9 +177,9 @@ pub const TABLES: &[Table] = &[
             key("distance", Above(0.0), "ao: how far occlusion reaches"),
             key("roulette", Flag, "whether paths that carry little may end at random, true if not given"),
             key(
-                "guide_caustics",
-                Flag,
-                "whether photons show paths the way to light behind mirrors and glass, false if not given",
+                "caustics",
+                Choice(&["paths", "guided", "photons"]),
+                "how light behind mirrors and glass is found, \"paths\" if not given",
             ),
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),

@@ -43,7 +43,7 @@ pub use contents::Scene;
 pub use context::{PLACES, is_place};
 pub use light_settings::{LightSetting, LightSource};
 pub use read::{file_as_json, is_scene, pointer_step};
-pub use schema::IntegratorKind;
+pub use schema::{Caustics, IntegratorKind};
 pub use setup::{FilmSettings, IntegratorSettings, LoadOptions, MAX_SAMPLES, MAX_SIDE, View};
 pub use textures::TextureSetup;
 pub use tree::Setting;

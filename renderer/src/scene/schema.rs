@@ -104,10 +104,23 @@ pub struct IntegratorTable {
     pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
-    /// Whether photons show paths the way to light behind mirrors and glass.
-    pub guide_caustics: Option<Spanned<bool>>,
+    /// How light behind mirrors and glass is found.
+    pub caustics: Option<Spanned<Caustics>>,
     /// How far occlusion reaches.
     pub distance: Option<Spanned<f32>>,
+}
+
+/// How light is found that mirrors, glass and glossy surfaces throw on others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Caustics {
+    /// Paths meet it by chance.
+    #[default]
+    Paths,
+    /// Photons show paths the way to it. The mean stays the same.
+    Guided,
+    /// Photons bring it, which blurs it a little.
+    Photons,
 }
 
 /// Which paths of light count.

@@ -1,6 +1,6 @@
 //! What a scene's file says beside what is in the scene: camera, film and integrator; and how a scene is made ready.
 
-use super::schema::IntegratorKind;
+use super::schema::{Caustics, IntegratorKind};
 use super::textures::TextureSetup;
 use super::tree::Setting;
 use crate::accel::Structure;
@@ -51,8 +51,8 @@ pub struct IntegratorSettings {
     pub noise: Noise,
     /// Paths that carry little may end at random.
     pub roulette: bool,
-    /// Photons show paths the way to light behind mirrors and glass.
-    pub guide_caustics: bool,
+    /// How light behind mirrors and glass is found.
+    pub caustics: Caustics,
     /// How far occlusion reaches, in the scene's units; infinite by default.
     pub distance: f32,
 }

@@ -4,8 +4,8 @@ use super::casters::{self, Ball};
 use super::trail::{Trail, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
-use crate::light::{DirectionFootprint, EmissionSampler, Sun};
-use crate::math::{Frame, concentric_disk, cosine_hemisphere, luminance, split, uniform_cone};
+use crate::light::{DirectionFootprint, EmissionSampler, LightName, Sun};
+use crate::math::{Frame, concentric_disk, cosine_hemisphere, max_channel, split, uniform_cone};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use crate::scene::Scene;
@@ -22,13 +22,15 @@ pub struct Sources<'a> {
 }
 
 enum Sky<'a> {
-    Sun(&'a Sun),
+    Sun(&'a Sun, LightName),
     Environment,
 }
 
 /// A photon that leaves a light.
 pub struct Emitted {
     pub path: Path,
+    /// The name of the light.
+    pub light_name: LightName,
     /// From the environment, not from a shape or a disk in the sky.
     from_environment: bool,
 }
@@ -41,11 +43,18 @@ impl Emitted {
     }
 }
 
-/// A ray of light, and what it carries.
+/// A ray of light, and the power that it carries.
 struct LightRay {
     ray: Ray,
-    power: f32,
-    from_environment: bool,
+    power: Vec3,
+    from: Origin,
+}
+
+/// What a photon comes from.
+#[derive(Clone, Copy)]
+struct Origin {
+    light_name: LightName,
+    is_environment: bool,
 }
 
 /// The pairs of random numbers that a photon begins with, by their places.
@@ -57,14 +66,13 @@ const CHOICES: u32 = 2;
 const COARSENESS: f32 = 1.0 / 256.0;
 
 impl<'a> Sources<'a> {
-    /// None where no light could be focused.
-    pub fn new(scene: &'a Scene) -> Option<Sources<'a>> {
+    /// None where no light could be focused. With `varying`, shapes whose shaders say what they send out count as if that were the same
+    /// everywhere; without it they send no photons.
+    pub fn new(scene: &'a Scene, varying: bool) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
-        let shapes = EmissionSampler::new(&scene.lights);
-        let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, _)| Sky::Sun(sun)).collect();
-        // What is the same from everywhere is left to the lobes. Else the lowest number draws a direction, if no other does.
-        let draws = !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::ZERO).is_some();
-        sky.extend(draws.then_some(Sky::Environment));
+        let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, varying);
+        let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, name)| Sky::Sun(sun, *name)).collect();
+        sky.extend(has_bright_sky(scene).then_some(Sky::Environment));
         let casters = casters::find(scene);
         let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
         any.then_some(Sources { scene, shapes, sky, casters, world })
@@ -89,15 +97,16 @@ impl<'a> Sources<'a> {
             true => (self.leave_sky(point, direction, choices, aimed)?, of_sky),
             false => (self.leave_shape(point, direction, choices, aimed)?, 1.0 - of_sky),
         };
-        let LightRay { ray, from_environment, .. } = light_ray;
+        let LightRay { ray, from: Origin { light_name, is_environment }, .. } = light_ray;
         let power = light_ray.power / chance;
         let wide = self.world.radius * COARSENESS;
         let frame = Frame::about(ray.direction);
         let across = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * wide);
         let differential = RayDifferential { origin: across, direction: [Vec3::ZERO; 2] };
         let path = Path::from_camera(ray, differential, sampler);
-        let path = Path { beta: Vec3::splat(power), scattered: true, ..path };
-        (power.is_finite() && power > 0.0).then_some(Emitted { path, from_environment })
+        let path = Path { beta: power, scattered: true, ..path };
+        let carries = power.is_finite() && max_channel(power) > 0.0;
+        carries.then_some(Emitted { path, light_name, from_environment: is_environment })
     }
 
     /// Where a shape that emits sends one, and its power.
@@ -116,8 +125,9 @@ impl<'a> Sources<'a> {
         let cosine = wi.dot(left.normal).max(0.0);
         let pdf = 0.5 * cosine * FRAC_1_PI + 0.5 * self.towards_casters(left.position, wi);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
-        let power = left.intensity * cosine / pdf;
-        Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from_environment: false })
+        let power = left.radiance * (left.area * cosine / pdf);
+        let from = Origin { light_name: left.light_name, is_environment: false };
+        Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from })
     }
 
     /// Where the environment or a disk in the sky sends one, and its power.
@@ -126,7 +136,7 @@ impl<'a> Sources<'a> {
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
         let sky = &self.sky[number];
         let (to_light, radiance, pdf) = match sky {
-            Sky::Sun(sun) => {
+            Sky::Sun(sun, _) => {
                 let (to_light, pdf) = sun.sample(direction);
                 (to_light, sun.disk_radiance(), pdf)
             }
@@ -147,9 +157,12 @@ impl<'a> Sources<'a> {
         let across = 0.5 * self.world.across(through, to_light) + 0.5 * self.across_casters(through, to_light);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
-        let power = luminance(radiance) * self.sky.len() as f32 / (pdf * across);
-        let from_environment = matches!(sky, Sky::Environment);
-        Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from_environment })
+        let power = radiance * (self.sky.len() as f32 / (pdf * across));
+        let from = match sky {
+            Sky::Sun(_, light_name) => Origin { light_name: *light_name, is_environment: false },
+            Sky::Environment => Origin { light_name: scene.environment_name, is_environment: true },
+        };
+        Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from })
     }
 
     /// One of the casters, all with the same chance.
@@ -172,6 +185,12 @@ impl<'a> Sources<'a> {
         let sum: f32 = self.casters.iter().map(|caster| caster.across(through, direction)).sum();
         sum / self.casters.len() as f32
     }
+}
+
+/// Whether photons come from the environment. What is the same from everywhere sends none.
+pub fn has_bright_sky(scene: &Scene) -> bool {
+    // The lowest number draws a direction, if no other does.
+    !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::ZERO).is_some()
 }
 
 impl Ball {

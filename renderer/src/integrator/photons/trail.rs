@@ -112,7 +112,7 @@ fn add(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
 }
 
 /// A photon carries energy, not radiance, which grows in glass.
-fn of_energy(next: &BsdfSample) -> f32 {
+pub fn of_energy(next: &BsdfSample) -> f32 {
     next.refracted.map_or(1.0, |refraction| refraction.eta * refraction.eta)
 }
 

@@ -1,0 +1,167 @@
+//! What paths leave to photons: light that comes from a lamp by way of narrow lobes to one that is not, which paths seldom find.
+//!
+//! Of each bounce a share is *narrow*: all of a specular one, else what its BSDF has beyond [`WIDEST`]. BSDFs are the same in both
+//! directions, so photons from the lights split each bounce in the same shares as paths from the camera. Light whose last bounces before
+//! the lamp are narrow after one that is not comes from photons, all other light from paths: together that is everything, once.
+
+use super::end::End;
+use super::light_round::{LightRound, Radiance};
+use super::light_samples::{LightSample, Source};
+use super::path::Path;
+use super::probe::{NotedLight, ProbedLight};
+use super::vertices::Vertices;
+use super::workspace::Workspace;
+use crate::bsdf::{BlockValues, BsdfSample};
+use crate::light;
+use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
+use crate::math::max_channel;
+use crate::photon_map::PhotonMap;
+use crate::scene::Scene;
+use glam::Vec3;
+use ssl_compiler::runtime::LANES;
+
+/// The BSDF per steradian up to which a bounce is not narrow: a little more than the 1/π of a white matte surface.
+const WIDEST: f32 = 0.4;
+
+/// Irradiance is not divided by a smaller cosine: shading normals let light in where the surface itself gets next to none.
+const LEAST_COSINE: f32 = 0.05;
+
+/// The shares of a path's throughput.
+#[derive(Clone, Copy, Debug)]
+pub struct NarrowShares {
+    /// All of whose bounces were narrow.
+    pub all: f32,
+    /// That counts what the path comes to next, if it is a light whose photons were traced; the rest photons bring.
+    pub kept: f32,
+}
+
+impl NarrowShares {
+    /// From the camera.
+    pub const NONE_YET: NarrowShares = NarrowShares { all: 1.0, kept: 1.0 };
+
+    /// After a bounce of which a share is narrow.
+    fn after(self, narrow: f32) -> NarrowShares {
+        NarrowShares { all: self.all * narrow, kept: 1.0 - narrow * (1.0 - self.all) }
+    }
+}
+
+/// The share of a bounce that is narrow, by the value of its lobes, which is their BSDF times |cos θ|.
+fn narrow_share(value: Vec3, cosine: f32) -> f32 {
+    let widest = WIDEST * cosine.abs();
+    let most = max_channel(value);
+    if most > widest { 1.0 - widest / most } else { 0.0 }
+}
+
+/// That of a bounce which was drawn, off a surface with this normal. Where it refracts, `of_energy` is what its BSDF has for light that goes
+/// the other way.
+pub fn narrow_share_of(next: &BsdfSample, gnormal: Vec3, of_energy: f32) -> f32 {
+    match next.specular {
+        Some(_) => 1.0,
+        None => narrow_share(next.weight * (next.pdf * of_energy), next.wi.dot(gnormal)),
+    }
+}
+
+/// Notes the bounces that the lanes go on with.
+pub fn note_bounces(scene: &Scene, vertices: &Vertices, paths: &mut [Path]) {
+    if scene.photon_map.is_none() {
+        return;
+    }
+    for lane in vertices.going_on() {
+        let Some(next) = vertices.next[lane].filter(|next| next.specular.is_none_or(|s| !s.straight)) else { continue };
+        let path = &mut paths[vertices.paths[lane] as usize];
+        path.narrow = path.narrow.after(narrow_share_of(&next, vertices.gnormals.get(lane), 1.0));
+    }
+}
+
+/// The share that paths keep of each light sample of a round.
+pub fn kept_shares(
+    map: &PhotonMap,
+    (scene, vertices, paths): (&Scene, &Vertices, &[Path]),
+    round: &LightRound,
+    values: &BlockValues,
+) -> Row {
+    let mut kept = [1.0; LANES];
+    for lane in lanes_of(round.lanes & !round.delta) {
+        let of_photons = match &round.radiance[lane] {
+            Radiance::Even { .. } => true,
+            Radiance::Environment => map.of_environment,
+            Radiance::Shape(drawn) => sends_photons(scene, drawn.hit.primitive),
+        };
+        if of_photons {
+            let cosine = round.wi.get(lane).dot(vertices.gnormals.get(lane));
+            let path = &paths[vertices.paths[lane] as usize];
+            kept[lane] = path.narrow.after(narrow_share(values.value.get(lane), cosine)).kept;
+        }
+    }
+    kept
+}
+
+/// The share that a path keeps of what a primitive sends it that it met.
+pub fn kept_of_shape(scene: &Scene, path: &Path, primitive: u32) -> f32 {
+    if scene.photon_map.is_some() && sends_photons(scene, primitive) { path.narrow.kept } else { 1.0 }
+}
+
+/// The share that a path keeps of the environment.
+pub fn kept_of_environment(scene: &Scene, path: &Path) -> f32 {
+    if scene.photon_map.as_ref().is_some_and(|map| map.of_environment) { path.narrow.kept } else { 1.0 }
+}
+
+/// The share that a path keeps of disks in the sky.
+pub fn kept_of_suns(scene: &Scene, path: &Path) -> f32 {
+    if scene.photon_map.is_some() { path.narrow.kept } else { 1.0 }
+}
+
+/// Whether photons carry the light of a primitive.
+fn sends_photons(scene: &Scene, primitive: u32) -> bool {
+    light::sends_photons(&scene.geometry, &scene.lights, primitive)
+}
+
+/// Queues what the photon map has at the lanes that go on, unless they are `bounded`.
+pub fn gather(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
+    let Some(map) = &scene.photon_map else { return };
+    let Workspace { vertices, paths, .. } = &*work;
+    let asks = |&lane: &usize| bounded(vertices, &paths[vertices.paths[lane] as usize], lane).is_none();
+    let lanes = mask_of(lanes_of(vertices.going_on_mask() & vertices.masks.smooth).filter(asks));
+    gather_side(scene, (map, 1.0), lanes, work);
+    let through = lanes & work.vertices.masks.smooth_through;
+    gather_side(scene, (map, -1.0), through, work);
+}
+
+/// Of the side of the surfaces that the paths came from, or of the other.
+fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: &mut Workspace) {
+    if lanes == 0 {
+        return;
+    }
+    let Workspace { vertices, light, noted, probe, .. } = work;
+    let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
+    (0..LANES).for_each(|lane| normals.set(lane, vertices.gnormals.get(lane) * side));
+    let found = map.find(lanes, &vertices.places.position, &normals);
+    let inside = mask_of(lanes_of(lanes).filter(|&lane| found[lane].is_some()));
+    if inside == 0 {
+        return;
+    }
+    lanes_of(inside).for_each(|lane| directions.set(lane, found[lane].map_or(Vec3::Z, |sample| sample.wi)));
+    let values = vertices.ask_lobes(scene, |block| block.eval(inside, &directions));
+    for (lane, sample) in lanes_of(inside).filter_map(|lane| Some((lane, found[lane]?))) {
+        let (value, cosine) = (values.value.get(lane), sample.wi.dot(normals.get(lane)));
+        let share = 1.0 - narrow_share(value, cosine);
+        // Light that came at once is no photon's: one bounce is the least, and this vertex is one, too.
+        let most = scene.integrator.max_depth.saturating_sub(vertices.depth(lane) + 1);
+        let irradiance = sample.of_bounces(most);
+        let weight = value * (share / cosine.abs().max(LEAST_COSINE));
+        if weight != Vec3::ZERO && irradiance != Vec3::ZERO {
+            if probe.is_some() {
+                let (wi, value) = (sample.wi.to_array(), value.to_array());
+                let of_photons = ProbedLight { kind: "photons", wi, value, share, ..ProbedLight::default() };
+                noted.push(NotedLight { light: of_photons, sample: Some((light.samples.len(), weight)) });
+            }
+            light.samples.push(LightSample {
+                path: vertices.paths[lane],
+                vertex: Some((vertices.depth(lane), vertices.material)),
+                weight: vertices.throughput.get(lane) * weight,
+                shadow_ray: None,
+                source: Source::Known(irradiance),
+            });
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Photons of the photon map: those that came to a surface by way of narrow bounces alone, from which paths leave such light to them.
+
+use super::irradiance::{self, CausticPhoton};
+use super::sources::{Sources, has_bright_sky};
+use super::trail::of_energy;
+use crate::bsdf::BsdfSample;
+use crate::integrator::caustics::narrow_share_of;
+use crate::integrator::differentials::Differentials;
+use crate::integrator::end::End;
+use crate::integrator::intersect;
+use crate::integrator::numbers::BounceNumbers;
+use crate::integrator::order::block_end;
+use crate::integrator::path::MAX_PASSES;
+use crate::integrator::scatter::{sample_lobes, turn};
+use crate::integrator::shading;
+use crate::integrator::workspace::Workspace;
+use crate::light::LightName;
+use crate::math::max_channel;
+use crate::photon_map::PhotonMap;
+use crate::sampler::Sampler;
+use crate::scene::Scene;
+use glam::Vec3;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Photons of a round, and how many a thread traces together.
+const ROUND: u32 = 1 << 16;
+const TOGETHER: u32 = 1 << 12;
+/// Those that are enough.
+const ENOUGH: usize = 1 << 20;
+
+/// What a photon has met so far.
+#[derive(Clone, Copy)]
+struct Flight {
+    bounces: u32,
+    light_name: LightName,
+}
+
+/// The photon map by so many rounds of photons at most, or those before `stop` says that it is enough; `None` where none landed. It is the
+/// same for any number of threads. The scene must have none yet.
+pub fn map(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<PhotonMap> {
+    // A path needs a bounce to the photon's surface, and one that is not narrow.
+    let bounces = scene.integrator.max_depth.checked_sub(1).filter(|bounces| *bounces > 0)?;
+    let sources = Sources::new(scene, false)?;
+    let (mut all, mut rounds) = (Vec::new(), 0);
+    for round in 0..most {
+        let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
+        let landed: Vec<Vec<CausticPhoton>> = batches
+            .map_init(Workspace::default, |work, first| match stop() {
+                true => Vec::new(),
+                false => trace(scene, (&sources, seed, bounces), first..first + TOGETHER, work),
+            })
+            .collect();
+        if stop() {
+            break;
+        }
+        rounds += 1;
+        all.extend(landed.into_iter().flatten());
+        if all.is_empty() || all.len() >= ENOUGH {
+            break;
+        }
+    }
+    // Those of whole rounds alone: what stopped one is no measure of its light.
+    let emitted = (rounds * ROUND) as f32;
+    all.iter_mut().for_each(|photon| photon.power /= emitted);
+    PhotonMap::new(irradiance::samples(scene, all), has_bright_sky(scene))
+}
+
+/// Traces some of the photons to their ends.
+fn trace(
+    scene: &Scene,
+    (sources, seed, most): (&Sources<'_>, u32, u32),
+    numbers: Range<u32>,
+    work: &mut Workspace,
+) -> Vec<CausticPhoton> {
+    let mut landed = Vec::new();
+    work.paths.clear();
+    let mut flights = Vec::new();
+    // The pixel is none of the picture's.
+    let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
+    for emitted in samplers.filter_map(|sampler| sources.begin(sampler)) {
+        flights.push(Flight { bounces: 0, light_name: emitted.light_name });
+        work.paths.push(emitted.path);
+    }
+    work.active.clear();
+    work.active.extend(0..work.paths.len() as u32);
+    for step in 0..=most + MAX_PASSES {
+        intersect::find(scene, work, |_, _| true);
+        work.active.clear();
+        let mut begin = 0;
+        while begin < work.surface_hits.len() {
+            let end = block_end(&work.surface_hits, begin, |hit| hit.material);
+            shading::shade(scene, work, begin..end, step, Differentials::Never);
+            land(work, &flights, most, &mut landed);
+            sample_lobes(scene, work, |_, _, _| None);
+            go_on(scene, work, &mut flights, most);
+            turn(work);
+            begin = end;
+        }
+        if work.active.is_empty() {
+            break;
+        }
+    }
+    work.said.clear();
+    scene.textures.cache().release();
+    landed
+}
+
+/// Keeps what has come to surfaces by way of narrow bounces, and ends what has had the `most` of them.
+fn land(work: &mut Workspace, flights: &[Flight], most: u32, landed: &mut Vec<CausticPhoton>) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        let (index, point) = (vertices.paths[lane] as usize, &vertices.points[lane]);
+        let Flight { bounces, .. } = flights[index];
+        if bounces > 0 && vertices.masks.smooth >> lane & 1 != 0 {
+            let (position, wi, normal) = (point.surface.position, -point.incident, vertices.gnormals.get(lane));
+            let photon = CausticPhoton { position, wi, normal, power: paths[index].beta, bounces };
+            landed.extend(photon.is_usable().then_some(photon));
+        }
+        if bounces >= most && vertices.masks.straight >> lane & 1 == 0 {
+            vertices.ends[lane] = Some(End::Depth);
+        }
+    }
+}
+
+/// Lets photons go on by as much as their bounces are narrow.
+fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        let Some(next) = vertices.next[lane].filter(|next| next.specular.is_none_or(|s| !s.straight)) else { continue };
+        let (index, wo) = (vertices.paths[lane] as usize, -vertices.points[lane].incident);
+        let (path, flight, gnormal) = (&mut paths[index], &mut flights[index], vertices.gnormals.get(lane));
+        // The light that lights a path's last vertex, which is the first that a photon meets.
+        let first = flight.bounces == 0;
+        flight.bounces += 1;
+        if flight.bounces > most {
+            vertices.ends[lane] = Some(End::Depth);
+            continue;
+        }
+        if first && !scene.lights.linked(vertices.receivers[lane].list, flight.light_name) {
+            vertices.ends[lane] = Some(End::Nothing);
+            continue;
+        }
+        let of_energy = of_energy(&next);
+        let before = max_channel(vertices.throughput.get(lane));
+        let narrow = narrow_share_of(&next, gnormal, of_energy);
+        path.beta *= narrow * of_energy * of_shading_normal(&next, wo, gnormal);
+        let survival = (max_channel(path.beta) / before).min(1.0);
+        let numbers = BounceNumbers::new(path.sampler, vertices.step);
+        match numbers.roulette() < survival {
+            true => path.beta /= survival,
+            false => vertices.ends[lane] = Some(End::Roulette),
+        }
+    }
+}
+
+/// What a specular bounce about a shading normal is for light, beside what it is for a path the other way (Veach, "Robust Monte Carlo
+/// Methods for Light Transport Simulation", 1997, section 5.3).
+fn of_shading_normal(next: &BsdfSample, wo: Vec3, gnormal: Vec3) -> f32 {
+    let Some(specular) = next.specular else { return 1.0 };
+    let ratio = |v: Vec3| v.dot(specular.normal).abs() / v.dot(gnormal).abs();
+    let factor = ratio(wo) / ratio(next.wi);
+    // Where one of them grazes the surface there is no telling.
+    if factor.is_finite() { factor.min(10.0) } else { 0.0 }
+}

@@ -1,0 +1,105 @@
+//! The photon map: how much light arrives at surfaces by way of mirrors, glass and other narrow lobes, found from photons before the
+//! render (Jensen, "Global Illumination using Photon Maps", 1996).
+//!
+//! It is kept as samples of irradiance, each from the photons around one place, as by Christensen ("Faster Photon Map Global
+//! Illumination", 1999): a vertex takes that of the nearest one on a surface which faces the same way.
+
+use crate::guide::{Located, Tree};
+use crate::math::lanes::{Row3, lanes_of};
+use glam::Vec3;
+use ssl_compiler::runtime::LANES;
+use std::ops::Range;
+
+/// Bounces of a photon that are told apart; more count as so many.
+pub const TOLD_APART: usize = 7;
+
+/// Irradiance about a place of a surface.
+#[derive(Clone, Copy, Debug)]
+pub struct IrradianceSample {
+    pub position: Vec3,
+    /// Geometric, on the side that the light came from; unit length.
+    pub normal: Vec3,
+    /// To where some of the light came from, unit length.
+    pub wi: Vec3,
+    /// Power an area.
+    pub irradiance: Vec3,
+    /// The share of it that came with at most one bounce, two, and so on.
+    pub within: [f32; TOLD_APART],
+    /// How far from its place it holds.
+    pub reach: f32,
+}
+
+impl IrradianceSample {
+    /// What of it came with at most so many bounces.
+    pub fn of_bounces(&self, most: u32) -> Vec3 {
+        match (most as usize).checked_sub(1) {
+            None => Vec3::ZERO,
+            Some(place) => self.irradiance * self.within.get(place).copied().unwrap_or(1.0),
+        }
+    }
+}
+
+impl Located for IrradianceSample {
+    fn position(&self) -> Vec3 {
+        self.position
+    }
+}
+
+/// Samples in a part of the tree at most.
+const ROOM: usize = 8;
+/// Cosine of the largest angle between surfaces that count as facing the same way.
+pub const SAME_WAY: f32 = 0.7;
+/// Surfaces of each of so many sides have a tree of their own: see [`side`].
+const SIDES: usize = 6;
+
+/// The samples, in the parts of a tree for each of the sides that surfaces face.
+#[derive(Debug)]
+pub struct PhotonMap {
+    tree: Tree,
+    roots: [u32; SIDES],
+    parts: Vec<Range<u32>>,
+    samples: Vec<IrradianceSample>,
+    /// Photons came from the environment, too.
+    pub of_environment: bool,
+}
+
+impl PhotonMap {
+    /// None without samples.
+    pub fn new(samples: Vec<IrradianceSample>, of_environment: bool) -> Option<PhotonMap> {
+        if samples.is_empty() {
+            return None;
+        }
+        let (mut tree, mut parts, mut sorted) = (Tree::default(), Vec::new(), Vec::<IrradianceSample>::new());
+        let roots = std::array::from_fn(|of| {
+            let mut some: Vec<IrradianceSample> = samples.iter().filter(|s| side(s.normal) == of).copied().collect();
+            tree.add(&mut some, ROOM, |part, _| {
+                let begin = sorted.len() as u32;
+                sorted.extend_from_slice(part);
+                parts.push(begin..sorted.len() as u32);
+            })
+        });
+        Some(PhotonMap { tree, roots, parts, samples: sorted, of_environment })
+    }
+
+    /// For each of the lanes the sample near its place, on a surface that faces the way of its normal.
+    pub fn find(&self, lanes: u32, places: &Row3, normals: &Row3) -> [Option<&IrradianceSample>; LANES] {
+        let parts = self.tree.find(std::array::from_fn(|lane| self.roots[side(normals.get(lane))]), places);
+        let mut found = [None; LANES];
+        for lane in lanes_of(lanes) {
+            let (place, normal) = (places.get(lane), normals.get(lane));
+            let Range { start, end } = self.parts[parts[lane] as usize];
+            let near = self.samples[start as usize..end as usize].iter().filter(|s| s.normal.dot(normal) > SAME_WAY);
+            let distance = |s: &&IrradianceSample| s.position.distance_squared(place);
+            let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            found[lane] = nearest.filter(|s| distance(s) <= s.reach * s.reach);
+        }
+        found
+    }
+}
+
+/// Which of six sides a surface faces: along the axis that its normal has most of.
+fn side(normal: Vec3) -> usize {
+    let along = normal.abs();
+    let axis = (0..3).fold(0, |best, axis| if along[axis] > along[best] { axis } else { best });
+    2 * axis + usize::from(normal[axis] < 0.0)
+}
