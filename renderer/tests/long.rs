@@ -1,5 +1,5 @@
 //! Tests that run in release, too, where they are longer.
 
+mod caustics;
 mod equal_pictures;
-mod guide_caustics;
 mod ran;

@@ -110,7 +110,7 @@ fn what_would_not_be_the_longer_render_is_refused() {
         assert!(out.status.code() == Some(1) && said.contains("S0021") && said.contains(words), "{more:?}: {said}");
     }
     // So many more samples are shown the way to caustics by more photons.
-    let guided = PLAIN.replace("max_depth = 4", "max_depth = 4, guide_caustics = true");
+    let guided = PLAIN.replace("max_depth = 4", "max_depth = 4, caustics = \"guided\"");
     let (guided, file) = (folder.write("guided.toml", &guided), folder.file("b.png"));
     let render = |more: &[&str]| shade(&[&["render", &guided, "-o", &file, "--size", "64x64"], more].concat());
     assert_eq!(render(&["--spp", "2", "--keep-checkpoint"]).status.code(), Some(0));

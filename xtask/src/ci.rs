@@ -153,7 +153,7 @@ fn long_fits() -> Outcome {
 /// Tests that take minutes without optimisation: of `ssl-tests`, and of the renderer, where every scene that ships makes the
 /// same bytes whatever runs its shaders, and photons keep the means of pictures.
 const LONG_TESTS: &[&str] = &["neutral::", "lanes::", "shaders::", "library_derivatives::", "llvm::"];
-const LONG_PICTURES: &[&str] = &["equal_pictures::", "guide_caustics::"];
+const LONG_PICTURES: &[&str] = &["equal_pictures::", "caustics::"];
 
 fn long_tests(package: &str, names: &[&str]) -> Outcome {
     let test = ["test", "--release", "-p", package, "--test", "long"];

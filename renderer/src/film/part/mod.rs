@@ -108,7 +108,7 @@ impl Display for Misfit {
                 f,
                 "its {b} samples a pixel are not the first of {a}: with fewer than 64, textures are filtered more, a single one \
                  goes through the middle of its pixel, blue noise has a pattern of its own for each power of two, and more photons \
-                 show more samples the way to caustics; \
+                 find the caustics of more samples; \
                  `--spp {a} --sample-range 0..{b}` renders {b} samples that go on to {a}"
             ),
             Misfit::Batch(samples) => {

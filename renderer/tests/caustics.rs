@@ -1,5 +1,5 @@
-//! Photons that show paths the way to light behind mirrors and glass: the picture has the same mean with less noise, and the same
-//! bytes however it is made.
+//! Photons that show paths the way to light behind mirrors and glass, or bring it themselves: the picture has the same mean with less
+//! noise, and the same bytes however it is made.
 
 use crate::ran;
 use glam::Vec3;
@@ -70,8 +70,11 @@ fn pixels(scene: &mut Scene, options: &RenderOptions) -> Vec<Vec3> {
 /// A mean over pixels, and its standard error.
 type Mean = (Vec3, Vec3);
 
+/// A mean of all pixels, those of blocks, and the mean variance of a pixel.
+type Statistics = (Mean, Vec<Mean>, f32);
+
 /// The mean over all pixels, those over blocks of 8×8, and the mean variance of a pixel, of some passes.
-fn statistics(scene: &mut Scene) -> (Mean, Vec<Mean>, f32) {
+fn statistics(scene: &mut Scene) -> Statistics {
     const PASSES: usize = 12;
     let pass = |seed| pixels(scene, &RenderOptions { seed: Some(seed), ..RenderOptions::default() });
     let passes: Vec<Vec<Vec3>> = (0..PASSES as u32).map(pass).collect();
@@ -94,20 +97,39 @@ fn statistics(scene: &mut Scene) -> (Mean, Vec<Mean>, f32) {
 /// With photons and without, the picture is the same but for its noise, which becomes less.
 fn guides(name: &str, lights: &str, floor: &str, quieter: f32) {
     let folder = Folder::new(name);
-    let both = ["", "guide_caustics = true\n"].map(|more| {
+    let both = ["", "caustics = \"guided\"\n"].map(|more| {
         let mut scene = load(&folder, &room(lights, floor, more), BackendKind::Cranelift);
         let found = statistics(&mut scene);
         assert_eq!(scene.guide.is_some(), !more.is_empty());
         found
     });
-    let [(plain, plain_blocks, noise), (guided, blocks, less)] = both;
-    // Light that is seldom found is in few passes, and so in the error of both.
+    let [plain, guided] = both;
+    same(name, &plain, &guided, (0.005, 0.02));
+    let (noise, less) = (plain.2, guided.2);
+    assert!(less < quieter * noise, "{name}: the variance went from {noise} to {less}");
+}
+
+/// Light that is seldom found is in few passes, and so in the error of both. Beside that, the means of the picture and of its blocks may
+/// differ by shares of that of the picture.
+fn same(name: &str, plain: &Statistics, other: &Statistics, (whole, block): (f32, f32)) {
     let same = |(a, of_a): Mean, (b, of_b): Mean, share: f32| {
-        let allowed = share * plain.0.max_element() + 3.0 * (of_a + of_b);
+        let allowed = share * plain.0.0.max_element() + 3.0 * (of_a + of_b);
         assert!((a - b).abs().cmple(allowed).all(), "{name}: {a} ± {of_a} is not {b} ± {of_b}");
     };
-    same(plain, guided, 0.005);
-    plain_blocks.into_iter().zip(blocks).for_each(|(a, b)| same(a, b, 0.02));
+    same(plain.0, other.0, whole);
+    plain.1.iter().zip(&other.1).for_each(|(a, b)| same(*a, *b, block));
+}
+
+/// With a photon map and with guided paths, which keep the mean, the picture is the same but for a little blur, and has less noise.
+fn brings(name: &str, lights: &str, floor: &str, quieter: f32) {
+    let folder = Folder::new(&format!("map-{name}"));
+    let both = ["guided", "photons"].map(|caustics| {
+        let more = format!("caustics = \"{caustics}\"\n");
+        statistics(&mut load(&folder, &room(lights, floor, &more), BackendKind::Cranelift))
+    });
+    let [guided, brought] = both;
+    same(name, &guided, &brought, (0.01, 0.03));
+    let (noise, less) = (guided.2, brought.2);
     assert!(less < quieter * noise, "{name}: the variance went from {noise} to {less}");
 }
 
@@ -120,7 +142,7 @@ const HOLLOW: &str = "[camera]\nposition = [0, 1.2, 1.4]\nlook_at = [0, 0.4, 0]\
     [[shapes]]\ntype = \"sphere\"\nradius = 0.5\ntranslate = [0, 1.9, 0]\nmaterial = \"glass\"\n\
     [[shapes]]\ntype = \"quad\"\ncorners = [[-0.1, 2.6, -0.1], [0.1, 2.6, -0.1], [-0.1, 2.6, 0.1]]\nmaterial = \"wall\"\n\
     emission = [40, 40, 40]\n\
-    [integrator]\nsamples = 96\nmax_depth = 6\nguide_caustics = true\n";
+    [integrator]\nsamples = 96\nmax_depth = 6\ncaustics = \"guided\"\n";
 
 /// A guide sends many paths to a caustic, each with a small throughput. Roulette must not take that for little light: it made the
 /// variance five times as large.
@@ -194,10 +216,92 @@ fn what_instances_place_focuses_light() {
     guides("instance", &format!("{LAMP}{glass}"), FLOOR, 0.8);
 }
 
+/// Matte and glossy in one lobe, which photons split by what is narrow of it.
+const GLOSSY_FLOOR: &str = "shader floor(out closure c) { c = make_closure<Principled>(color(0.8, 0.6, 0.4), \
+    roughness = 0.3); }";
+
+/// Lit from below and from above.
+const THIN_FLOOR: &str = "shader floor(out closure c) { c = 0.5 * make_closure<Lambert>(color(0.8, 0.6, 0.4), global_value<normal>) \
+    + 0.5 * make_closure<Translucent>(color(0.8, 0.6, 0.4), global_value<normal>); }";
+
+#[test]
+fn photons_bring_the_light_of_a_lamp() {
+    brings("lamp", LAMP, FLOOR, 0.8);
+}
+
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_and_paths_share_floors_of_all_kinds() {
+    for (name, floor) in [("own", OWN_FLOOR), ("shiny", SHINY_FLOOR), ("glossy", GLOSSY_FLOOR), ("thin", THIN_FLOOR)] {
+        // Which lobe of the shiny one is drawn is most of its noise.
+        brings(name, LAMP, floor, 1.1);
+    }
+}
+
+/// What is shaded where paths end, and paths of few bounces: no photon may have more.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_bring_no_more_bounces_than_paths_may_have() {
+    for depth in [1, 2, 3, 4] {
+        let folder = Folder::new("depth");
+        let of = |caustics: &str| {
+            let text = room(LAMP, FLOOR, &format!("caustics = \"{caustics}\"\n"));
+            let text = text.replace("max_depth = 6", &format!("max_depth = {depth}"));
+            statistics(&mut load(&folder, &text, BackendKind::Cranelift))
+        };
+        same(&format!("{depth} bounces"), &of("guided"), &of("photons"), (0.01, 0.03));
+    }
+}
+
+/// Lamps of all kinds: also those that photons leave to paths.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_leave_lights_of_all_kinds() {
+    let varying = "[materials.bulb]\nsource = \"shader bulb(out closure c) { c = make_closure<Emission>(color(60.0 * \
+        global_value<uvw>[0])); }\"\n[[shapes]]\ntype = \"quad\"\ncorners = [[-0.2, 3, -0.2], [0.2, 3, -0.2], [-0.2, 3, 0.2]]\n\
+        material = \"bulb\"\n";
+    let squeezed = "[materials.bulb]\nsource = \"shader bulb(out closure c) { c = make_closure<Emission>(color(30.0)); }\"\n\
+        [[groups.bulbs.shapes]]\ntype = \"sphere\"\nradius = 0.2\nmaterial = \"bulb\"\n\
+        [[shapes]]\ntype = \"instance\"\ngroup = \"bulbs\"\ntranslate = [0.3, 2.5, 0]\nscale = [0.5, 2.0, 1.0]\n";
+    let point = format!("{LAMP}[[lights]]\ntype = \"point\"\nposition = [0.5, 2.0, 0.3]\nintensity = [2, 2, 2]\n");
+    let constant = format!("{LAMP}[environment]\ntype = \"constant\"\nradiance = [0.2, 0.2, 0.2]\n");
+    // What varies is noisier than where photons show the way.
+    for (name, lights, quieter) in [
+        ("bulbs", BULBS, 0.8),
+        ("varying", varying, 3.0),
+        ("squeezed", squeezed, 0.8),
+        ("sun", SUN, 0.8),
+        ("point", &point, 0.8),
+        ("even", &constant, 0.8),
+    ] {
+        brings(name, lights, FLOOR, quieter);
+    }
+}
+
+/// A lamp that does not light the glass throws nothing through it.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_keep_to_the_lists_of_lights() {
+    let lamp = format!("{LAMP}name = \"lamp\"\n");
+    let folder = Folder::new("lists");
+    let of = |caustics: &str| {
+        let text = room(&lamp, FLOOR, &format!("caustics = \"{caustics}\"\n"));
+        let text = text.replace("material = \"glass\"", "material = \"glass\"\nlights = { exclude = [\"lamp\"] }");
+        statistics(&mut load(&folder, &text, BackendKind::Cranelift))
+    };
+    same("lists", &of("paths"), &of("photons"), (0.01, 0.03));
+}
+
 #[test]
 fn the_picture_is_the_same_however_it_is_made() {
+    for caustics in ["guided", "photons"] {
+        is_the_same_however_it_is_made(caustics);
+    }
+}
+
+fn is_the_same_however_it_is_made(caustics: &str) {
     let folder = Folder::new("same");
-    let text = room(LAMP, OWN_FLOOR, "guide_caustics = true\n");
+    let text = room(LAMP, OWN_FLOOR, &format!("caustics = \"{caustics}\"\n"));
     let made = |backend, threads| {
         let mut scene = load(&folder, &text, backend);
         let options = RenderOptions { samples: Some(8), threads: Some(threads), ..RenderOptions::default() };
@@ -214,9 +318,15 @@ fn the_picture_is_the_same_however_it_is_made() {
 
 /// The mean of the samples that are followed one by one is the pixel, also where a view is asked for, and with another seed.
 #[test]
-fn who_follows_a_sample_sees_it_guided() {
+fn who_follows_a_sample_sees_what_photons_do() {
+    for caustics in ["guided", "photons"] {
+        is_followed(&format!("caustics = \"{caustics}\"\n"));
+    }
+}
+
+fn is_followed(more: &str) {
     let folder = Folder::new("followed");
-    let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
+    let mut scene = load(&folder, &room(LAMP, FLOOR, more), BackendKind::Cranelift);
     let options = RenderOptions { samples: Some(2), seed: Some(7), ..RenderOptions::default() };
     let rendered = pixels(&mut scene, &options);
     let viewed = RenderOptions { view: Some(View::Lobe), ..options.clone() };
@@ -240,13 +350,13 @@ fn scenes_without_caustics_stay_as_they_are() {
     for make in [&|more: &str| room(bulb, FLOOR, more), &|more: &str| dull(room(LAMP, FLOOR, more))]
         as [&dyn Fn(&str) -> String; 2]
     {
-        let [plain, guided] = ["", "guide_caustics = true\n"].map(|more| {
+        let [plain, guided, brought] = ["", "caustics = \"guided\"\n", "caustics = \"photons\"\n"].map(|more| {
             let mut scene = load(&folder, &make(more), BackendKind::Cranelift);
             let made = pixels(&mut scene, &RenderOptions { samples: Some(8), ..RenderOptions::default() });
-            assert!(scene.guide.is_none());
+            assert!(scene.guide.is_none() && scene.photon_map.is_none());
             made
         });
-        assert!(plain == guided);
+        assert!(plain == guided && plain == brought);
     }
 }
 
@@ -254,7 +364,7 @@ fn scenes_without_caustics_stay_as_they_are() {
 #[test]
 fn a_time_limit_ends_the_photons_too() {
     let folder = Folder::new("late");
-    let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
+    let mut scene = load(&folder, &room(LAMP, FLOOR, "caustics = \"guided\"\n"), BackendKind::Cranelift);
     let options = RenderOptions { time_limit: Some(Duration::from_nanos(1)), ..RenderOptions::default() };
     let rendered = render(&mut scene, &options, &AtomicBool::new(false), &|_| ()).expect("there is memory");
     assert!(scene.guide.is_none() && rendered.statistics.samples == 0);
@@ -266,10 +376,10 @@ fn a_time_limit_ends_the_photons_too() {
 #[test]
 fn other_integrators_refuse_it() {
     let folder = Folder::new("refused");
-    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\nguide_caustics = true\n"));
+    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\ncaustics = \"guided\"\n"));
     let (code, _, said) = shade(&["render", &scene, "-o", &folder.file("out.png")]);
-    assert!(code == 1 && said.contains("`guide_caustics` means nothing for this integrator"), "{said}");
+    assert!(code == 1 && said.contains("`caustics` means nothing for this integrator"), "{said}");
     // It is off, so nothing is wrong.
-    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\nguide_caustics = false\n"));
+    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\ncaustics = \"paths\"\n"));
     assert_eq!(shade(&["render", &scene, "--spp", "1", "-o", &folder.file("out.png")]).0, 0);
 }
