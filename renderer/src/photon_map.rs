@@ -4,8 +4,8 @@
 //! It is kept as samples of irradiance, each from the photons around one place, as by Christensen ("Faster Photon Map Global
 //! Illumination", 1999): a vertex takes that of the nearest one on a surface which faces the same way.
 
-use crate::guide::{Located, Tree};
 use crate::math::lanes::{Row3, lanes_of};
+use crate::math::tree::{Located, Tree};
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
 use std::ops::Range;

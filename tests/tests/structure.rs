@@ -46,7 +46,7 @@ const RENDERER: Layers = &[
     &["texture"],
     &["bsdf"],
     &["material"],
-    &["light", "guide", "camera", "film"],
+    &["light", "guide", "photon_map", "camera", "film"],
     &["scene"],
     &["integrator"],
     &["render"],

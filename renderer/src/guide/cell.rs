@@ -1,6 +1,6 @@
 //! A part of space where photons landed.
 
-use super::tree::Bounds;
+use crate::math::tree::Bounds;
 use glam::Vec3;
 
 /// Where it is, and how often it is asked.

@@ -9,12 +9,11 @@
 mod cell;
 mod cones;
 mod photon;
-mod tree;
 
 pub use photon::Photon;
-pub use tree::{Bounds, Located, Tree};
 
 use crate::math::lanes::{Row3, lanes_of, mask_of};
+use crate::math::tree::{Bounds, Tree};
 use cell::Cell;
 use cones::Cones;
 use glam::{Vec2, Vec3};

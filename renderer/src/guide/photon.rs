@@ -1,6 +1,6 @@
 //! What photons leave where they land.
 
-use super::tree::Located;
+use crate::math::tree::Located;
 use glam::Vec3;
 
 /// Light that landed on a surface.

@@ -1,65 +1,23 @@
-//! What paths leave to photons: light that comes from a lamp by way of narrow lobes to one that is not, which paths seldom find.
-//!
-//! Of each bounce a share is *narrow*: all of a specular one, else what its BSDF has beyond [`WIDEST`]. BSDFs are the same in both
-//! directions, so photons from the lights split each bounce in the same shares as paths from the camera. Light whose last bounces before
-//! the lamp are narrow after one that is not comes from photons, all other light from paths: together that is everything, once.
+//! What photons bring to vertices, and what paths keep beside it.
 
 use super::end::End;
 use super::light_round::{LightRound, Radiance};
 use super::light_samples::{LightSample, Source};
+use super::narrow_shares::{Mapped, narrow_share, narrow_share_of};
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
 use super::vertices::Vertices;
 use super::workspace::Workspace;
-use crate::bsdf::{BlockValues, BsdfSample};
+use crate::bsdf::BlockValues;
 use crate::light;
 use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
-use crate::math::max_channel;
 use crate::photon_map::PhotonMap;
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
 
-/// The BSDF per steradian up to which a bounce is not narrow: a little more than the 1/π of a white matte surface.
-const WIDEST: f32 = 0.4;
-
 /// Irradiance is not divided by a smaller cosine: shading normals let light in where the surface itself gets next to none.
 const LEAST_COSINE: f32 = 0.05;
-
-/// The shares of a path's throughput.
-#[derive(Clone, Copy, Debug)]
-pub struct NarrowShares {
-    /// All of whose bounces were narrow.
-    pub all: f32,
-    /// That counts what the path comes to next, if it is a light whose photons were traced; the rest photons bring.
-    pub kept: f32,
-}
-
-impl NarrowShares {
-    /// From the camera.
-    pub const NONE_YET: NarrowShares = NarrowShares { all: 1.0, kept: 1.0 };
-
-    /// After a bounce of which a share is narrow.
-    fn after(self, narrow: f32) -> NarrowShares {
-        NarrowShares { all: self.all * narrow, kept: 1.0 - narrow * (1.0 - self.all) }
-    }
-}
-
-/// The share of a bounce that is narrow, by the value of its lobes, which is their BSDF times |cos θ|.
-fn narrow_share(value: Vec3, cosine: f32) -> f32 {
-    let widest = WIDEST * cosine.abs();
-    let most = max_channel(value);
-    if most > widest { 1.0 - widest / most } else { 0.0 }
-}
-
-/// That of a bounce which was drawn, off a surface with this normal. Where it refracts, `of_energy` is what its BSDF has for light that goes
-/// the other way.
-pub fn narrow_share_of(next: &BsdfSample, gnormal: Vec3, of_energy: f32) -> f32 {
-    match next.specular {
-        Some(_) => 1.0,
-        None => narrow_share(next.weight * (next.pdf * of_energy), next.wi.dot(gnormal)),
-    }
-}
 
 /// Notes the bounces that the lanes go on with.
 pub fn note_bounces(scene: &Scene, vertices: &Vertices, paths: &mut [Path]) {
@@ -68,8 +26,10 @@ pub fn note_bounces(scene: &Scene, vertices: &Vertices, paths: &mut [Path]) {
     }
     for lane in vertices.going_on() {
         let Some(next) = vertices.next[lane].filter(|next| next.specular.is_none_or(|s| !s.straight)) else { continue };
-        let path = &mut paths[vertices.paths[lane] as usize];
-        path.narrow = path.narrow.after(narrow_share_of(&next, vertices.gnormals.get(lane), 1.0));
+        let (path, gnormal) = (&mut paths[vertices.paths[lane] as usize], vertices.gnormals.get(lane));
+        let Mapped { near, far } = vertices.mapped;
+        let mapped = if next.wi.dot(gnormal) > 0.0 { near } else { far } >> lane & 1 != 0;
+        path.narrow = path.narrow.after(narrow_share_of(&next, gnormal, 1.0), mapped);
     }
 }
 
@@ -90,7 +50,7 @@ pub fn kept_shares(
         if of_photons {
             let cosine = round.wi.get(lane).dot(vertices.gnormals.get(lane));
             let path = &paths[vertices.paths[lane] as usize];
-            kept[lane] = path.narrow.after(narrow_share(values.value.get(lane), cosine)).kept;
+            kept[lane] = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
         }
     }
     kept
@@ -116,21 +76,22 @@ fn sends_photons(scene: &Scene, primitive: u32) -> bool {
     light::sends_photons(&scene.geometry, &scene.lights, primitive)
 }
 
-/// Queues what the photon map has at the lanes that go on, unless they are `bounded`.
+/// Queues what the photon map has at the lanes that go on, unless they are `bounded`, and notes where it stands for the light.
 pub fn gather(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Some(map) = &scene.photon_map else { return };
     let Workspace { vertices, paths, .. } = &*work;
     let asks = |&lane: &usize| bounded(vertices, &paths[vertices.paths[lane] as usize], lane).is_none();
     let lanes = mask_of(lanes_of(vertices.going_on_mask() & vertices.masks.smooth).filter(asks));
-    gather_side(scene, (map, 1.0), lanes, work);
-    let through = lanes & work.vertices.masks.smooth_through;
-    gather_side(scene, (map, -1.0), through, work);
+    let through = lanes & vertices.masks.smooth_through;
+    let near = gather_side(scene, (map, 1.0), lanes, work);
+    let far = gather_side(scene, (map, -1.0), through, work);
+    work.vertices.mapped = Mapped { near, far };
 }
 
-/// Of the side of the surfaces that the paths came from, or of the other.
-fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: &mut Workspace) {
+/// Of the side of the surfaces that the paths came from, or of the other. Returns the lanes for whose places the map stands.
+fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: &mut Workspace) -> u32 {
     if lanes == 0 {
-        return;
+        return 0;
     }
     let Workspace { vertices, light, noted, probe, .. } = work;
     let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
@@ -138,7 +99,7 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
     let found = map.find(lanes, &vertices.places.position, &normals);
     let inside = mask_of(lanes_of(lanes).filter(|&lane| found[lane].is_some()));
     if inside == 0 {
-        return;
+        return 0;
     }
     lanes_of(inside).for_each(|lane| directions.set(lane, found[lane].map_or(Vec3::Z, |sample| sample.wi)));
     let values = vertices.ask_lobes(scene, |block| block.eval(inside, &directions));
@@ -164,4 +125,5 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
             });
         }
     }
+    inside
 }

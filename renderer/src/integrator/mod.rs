@@ -23,6 +23,7 @@ mod light_round;
 mod light_samples;
 mod light_weights;
 pub mod messages;
+mod narrow_shares;
 mod numbers;
 mod observers;
 pub mod occupancy;

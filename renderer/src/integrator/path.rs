@@ -1,6 +1,6 @@
 //! A light path while it is traced from the camera.
 
-use super::caustics::NarrowShares;
+use super::narrow_shares::NarrowShares;
 use crate::geometry::Hit;
 use crate::light::LightSampleContext;
 use crate::ray::{Ray, RayDifferential};

@@ -4,6 +4,7 @@
 use super::differentials::Differentials;
 use super::end::End;
 use super::guided_lanes::GuidedLanes;
+use super::narrow_shares::Mapped;
 use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
@@ -40,6 +41,8 @@ pub struct Vertices {
     pub masks: LobeMasks,
     /// What the guide has for them.
     pub guided: GuidedLanes,
+    /// Where the photon map stands for light.
+    pub mapped: Mapped,
     /// What light sampling knows of each.
     pub receivers: Vec<LightSampleContext>,
     /// The throughput with which the path arrived.
@@ -103,6 +106,7 @@ impl Vertices {
         refill(&mut self.onward, onward, RayDifferential::default());
         refill(&mut self.ends, lanes, None);
         self.guided.clear();
+        self.mapped = Mapped::default();
     }
 
     pub fn lanes(&self) -> std::ops::Range<usize> {

@@ -7,6 +7,7 @@ mod frame;
 pub mod lanes;
 mod prefetch;
 mod table;
+pub mod tree;
 mod trig;
 mod warp;
 

@@ -1,7 +1,7 @@
 //! Irradiance from photons: the power of the nearest ones over the area of the surfaces on which they lie.
 
 use crate::geometry::surface;
-use crate::guide::{Located, Tree};
+use crate::math::tree::{Located, Tree};
 use crate::math::{Frame, luminance};
 use crate::photon_map::{IrradianceSample, SAME_WAY, TOLD_APART};
 use crate::ray::Ray;
@@ -45,6 +45,8 @@ const NEIGHBOURS: RangeInclusive<usize> = 32..=256;
 const PER_SQUARE: usize = 64;
 /// Photons for each sample.
 const PER_SAMPLE: usize = 8;
+/// Where fewer photons are near than those of a sample by this, there is none: paths look for the light.
+const LEAST_SHARE: usize = 2;
 /// Photons in a part of the tree at most.
 const ROOM: usize = 16;
 /// How far a sample looks for photons at most, as a share of the scene's size.
@@ -90,6 +92,9 @@ impl Landed {
     fn about(&self, number: usize, near: &mut Vec<(f32, u32)>) -> Option<IrradianceSample> {
         let photon = &self.photons[number];
         let radius2 = self.nearest(number, near);
+        if near.len() < self.neighbours / LEAST_SHARE {
+            return None;
+        }
         let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);
         for (distance2, other) in near.iter().filter(|(_, other)| *other != number as u32) {
             let other = &self.photons[*other as usize];

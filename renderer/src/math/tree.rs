@@ -1,6 +1,6 @@
 //! A tree that cuts space in two at each node, until few of the things that lie in it are in each part.
 
-use crate::math::lanes::Row3;
+use super::lanes::Row3;
 use glam::Vec3;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::LANES;
@@ -119,28 +119,35 @@ fn bounds<T: Located>(things: &[T]) -> Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guide::Photon;
-    use crate::sampler::Sampler;
 
     const ROOM: usize = 128;
+
+    impl Located for Vec3 {
+        fn position(&self) -> Vec3 {
+            *self
+        }
+    }
+
+    /// Well spread in [0, 1) for each number (Roberts' R3 sequence).
+    fn spread(i: usize) -> Vec3 {
+        (Vec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5) * i as f32).fract()
+    }
 
     /// Spread in a box, on a line, in a few places, in one.
     #[test]
     fn photons_are_found_in_their_parts() {
         for (count, places) in [(0, 1), (1, 1), (ROOM, 1000), (1000, 1), (1000, 3), (5000, 40), (5000, 1 << 20)] {
             let one = |i: usize| {
-                let mut s = Sampler::new(2, (7, 7), (i % places) as u32);
-                let x = s.next_1d();
-                let position = if places == 40 { Vec3::X * x } else { s.next_2d().extend(x) };
-                Photon { position, wi: Vec3::Z, power: 1.0 }
+                let place = spread(i % places);
+                if places == 40 { Vec3::X * place.x } else { place }
             };
-            let mut photons: Vec<Photon> = (0..count).map(one).collect();
+            let mut photons: Vec<Vec3> = (0..count).map(one).collect();
             let mut parts: Vec<Vec<Vec3>> = Vec::new();
             let mut tree = Tree::default();
             let root = tree.add(&mut photons, ROOM, |photons, (low, high)| {
-                assert!(photons.iter().all(|p| p.position.cmpge(low).all() && p.position.cmple(high).all()));
+                assert!(photons.iter().all(|p| p.cmpge(low).all() && p.cmple(high).all()));
                 assert!(photons.len() <= ROOM || low == high);
-                parts.push(photons.iter().map(|p| p.position).collect());
+                parts.push(photons.to_vec());
             });
             assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), count);
             let all =
@@ -154,6 +161,26 @@ mod tests {
                     "{count} {places:?}"
                 );
             }
+        }
+    }
+
+    /// Two trees in one, each asked for its own: whatever is within a ball lies in the parts that are named.
+    #[test]
+    fn balls_are_searched_in_their_tree_alone() {
+        let mut tree = Tree::default();
+        let mut parts: Vec<Vec<Vec3>> = Vec::new();
+        let roots = [0, 5000].map(|first| {
+            let mut things: Vec<Vec3> = (first..first + 1000).map(spread).collect();
+            let root = tree.add(&mut things, 8, |part, _| parts.push(part.to_vec()));
+            (root, things)
+        });
+        for (i, (root, things)) in (0..40).zip(roots.iter().cycle()) {
+            let (center, radius) = (spread(90_000 + i), 0.02 * i as f32);
+            let inside = |thing: &&Vec3| thing.distance(center) <= radius;
+            let mut found = Vec::new();
+            tree.within(*root, center, radius, |part| found.extend(parts[part as usize].iter().copied()));
+            assert!(found.iter().all(|thing| things.contains(thing)));
+            assert_eq!(found.iter().filter(inside).count(), things.iter().filter(inside).count(), "{i}");
         }
     }
 }
