@@ -199,12 +199,16 @@ fn a_sky_is_found() {
 #[ignore = "`cargo xtask ci` runs it in release"]
 fn an_image_of_all_around_is_found() {
     let folder = Folder::new("around-image");
+    guides("around", &window(&folder), FLOOR, 0.8);
+}
+
+/// An environment of an image in which only a window is bright.
+fn window(folder: &Folder) -> String {
     let image = folder.file("around.hdr");
     let window = |x: u32, y: u32| (20..24).contains(&x) && (6..9).contains(&y);
     let around = image::Rgb32FImage::from_fn(64, 32, |x, y| image::Rgb([if window(x, y) { 60.0 } else { 0.05 }; 3]));
     around.save(&image).expect("the folder is there");
-    let lights = format!("[environment]\ntype = \"image\"\nfile = {image:?}\n");
-    guides("around", &lights, FLOOR, 0.8);
+    format!("[environment]\ntype = \"image\"\nfile = {image:?}\n")
 }
 
 /// Only what is placed is there: its group stands nowhere else.
@@ -274,6 +278,17 @@ fn photons_leave_lights_of_all_kinds() {
         ("point", &point, 0.8),
         ("even", &constant, 0.8),
     ] {
+        brings(name, lights, FLOOR, quieter);
+    }
+}
+
+/// Skies, even and with a bright window.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_bring_light_of_the_sky() {
+    let folder = Folder::new("map-sky-image");
+    let daylight = "[environment]\ntype = \"daylight\"\nelevation = 60\nsun = false\nscale = [0.1, 0.1, 0.1]\n";
+    for (name, lights, quieter) in [("sky", daylight, 1.3), ("window", &window(&folder), 0.8)] {
         brings(name, lights, FLOOR, quieter);
     }
 }

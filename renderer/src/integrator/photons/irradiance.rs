@@ -45,12 +45,12 @@ const NEIGHBOURS: RangeInclusive<usize> = 32..=256;
 const PER_SQUARE: usize = 64;
 /// Photons for each sample.
 const PER_SAMPLE: usize = 8;
-/// Where fewer photons are near than those of a sample by this, there is none: paths look for the light.
-const LEAST_SHARE: usize = 2;
+/// Where fewer are near, there is no sample: paths look for the light.
+const LEAST_NEIGHBOURS: usize = 16;
 /// Photons in a part of the tree at most.
 const ROOM: usize = 16;
-/// How far a sample looks for photons at most, as a share of the scene's size.
-const FARTHEST: f32 = 0.05;
+/// How far a sample looks for photons at most, as a share of how far it is from the camera: as wide as two fingers at arm's length.
+const FARTHEST: f32 = 0.03;
 /// Rays that look for the surface about a sample.
 const PROBES: usize = 8;
 /// A surface that fills less of the surroundings counts as if it filled so much.
@@ -58,14 +58,13 @@ const LEAST_COVER: f32 = 0.5 / PROBES as f32;
 
 /// Irradiance at the places of some of the photons.
 pub fn samples(scene: &Scene, mut photons: Vec<CausticPhoton>) -> Vec<IrradianceSample> {
-    let Some((low, high)) = scene.geometry.bounds() else { return Vec::new() };
     let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
     tree.add(&mut photons, ROOM, |part, _| {
         parts.push(begin..begin + part.len());
         begin += part.len();
     });
     let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
-    let landed = Landed { tree, parts, photons, neighbours, farthest: 0.5 * FARTHEST * (high - low).length() };
+    let landed = Landed { tree, parts, photons, neighbours, camera: scene.view.position };
     let chosen: Vec<usize> = (0..landed.photons.len()).step_by(PER_SAMPLE).collect();
     let some = chosen.par_chunks(256).map_init(Vec::new, |near, chosen| {
         let about = chosen.iter().filter_map(|&number| landed.about(number, near));
@@ -81,9 +80,9 @@ struct Landed {
     tree: Tree,
     parts: Vec<Range<usize>>,
     photons: Vec<CausticPhoton>,
-    /// Photons of a sample at most, beside the one in its middle, and how far away they are at most.
+    /// Photons of a sample at most, beside the one in its middle.
     neighbours: usize,
-    farthest: f32,
+    camera: Vec3,
 }
 
 impl Landed {
@@ -92,7 +91,7 @@ impl Landed {
     fn about(&self, number: usize, near: &mut Vec<(f32, u32)>) -> Option<IrradianceSample> {
         let photon = &self.photons[number];
         let radius2 = self.nearest(number, near);
-        if near.len() < self.neighbours / LEAST_SHARE {
+        if near.len() < LEAST_NEIGHBOURS {
             return None;
         }
         let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);
@@ -116,8 +115,9 @@ impl Landed {
     /// Finds those nearest to one of them, itself among them, with the squares of their distances; returns that of how far they reach.
     fn nearest(&self, number: usize, near: &mut Vec<(f32, u32)>) -> f32 {
         let (center, wanted) = (self.photons[number].position, self.neighbours + 1);
-        let most2 = self.farthest * self.farthest;
-        let mut radius = 0.02 * self.farthest;
+        let farthest = FARTHEST * center.distance(self.camera);
+        let most2 = farthest * farthest;
+        let mut radius = 0.02 * farthest;
         loop {
             near.clear();
             self.tree.within(0, center, radius, |part| {
@@ -136,11 +136,11 @@ impl Landed {
                 // Nothing is spread over no area.
                 return radius2.max(1e-12 * most2);
             }
-            if radius >= self.farthest {
+            if radius >= farthest {
                 return most2;
             }
             let growth = ((wanted + 1) as f32 / near.len() as f32).sqrt();
-            radius = (radius * growth.clamp(1.2, 4.0)).min(self.farthest);
+            radius = (radius * growth.clamp(1.2, 4.0)).min(farthest);
         }
     }
 }
