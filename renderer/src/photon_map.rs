@@ -4,6 +4,7 @@
 //! It is kept as samples of irradiance, each from the photons around one place, as by Christensen ("Faster Photon Map Global
 //! Illumination", 1999): a vertex takes that of the nearest one on a surface which faces the same way.
 
+use crate::math::ball::Ball;
 use crate::math::lanes::{Row3, lanes_of};
 use crate::math::tree::{Located, Tree};
 use glam::Vec3;
@@ -59,13 +60,15 @@ pub struct PhotonMap {
     roots: [u32; SIDES],
     parts: Vec<Range<u32>>,
     samples: Vec<IrradianceSample>,
-    /// Photons came from the environment, too.
+    /// Photons left lights for these alone.
+    casters: Vec<Ball>,
+    /// They came from the environment, too.
     pub of_environment: bool,
 }
 
 impl PhotonMap {
     /// None without samples.
-    pub fn new(samples: Vec<IrradianceSample>, of_environment: bool) -> Option<PhotonMap> {
+    pub fn new(samples: Vec<IrradianceSample>, casters: Vec<Ball>, of_environment: bool) -> Option<PhotonMap> {
         if samples.is_empty() {
             return None;
         }
@@ -78,7 +81,17 @@ impl PhotonMap {
                 parts.push(begin..sorted.len() as u32);
             })
         });
-        Some(PhotonMap { tree, roots, parts, samples: sorted, of_environment })
+        Some(PhotonMap { tree, roots, parts, samples: sorted, casters, of_environment })
+    }
+
+    /// Whether photons brought what a point of a shape sends in a unit direction.
+    pub fn has_ray(&self, from: Vec3, direction: Vec3) -> bool {
+        self.casters.iter().any(|caster| caster.towards(from, direction) > 0.0)
+    }
+
+    /// Whether photons brought what comes to a point from a unit direction in the sky.
+    pub fn has_line(&self, through: Vec3, direction: Vec3) -> bool {
+        self.casters.iter().any(|caster| caster.across(through, direction) > 0.0)
     }
 
     /// For each of the lanes the sample near its place, on a surface that faces the way of its normal.

@@ -42,33 +42,43 @@ pub fn kept_shares(
 ) -> Row {
     let mut kept = [1.0; LANES];
     for lane in lanes_of(round.lanes & !round.delta) {
-        let of_photons = match &round.radiance[lane] {
-            Radiance::Even { .. } => true,
-            Radiance::Environment => map.of_environment,
-            Radiance::Shape(drawn) => sends_photons(scene, drawn.hit.primitive),
+        let (path, wi) = (&paths[vertices.paths[lane] as usize], round.wi.get(lane));
+        let cosine = wi.dot(vertices.gnormals.get(lane));
+        let share = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
+        let place = vertices.places.position.get(lane);
+        let is_of_photons = || match &round.radiance[lane] {
+            Radiance::Even { .. } => map.has_line(place, wi),
+            Radiance::Environment => map.of_environment && map.has_line(place, wi),
+            Radiance::Shape(drawn) => {
+                sends_photons(scene, drawn.hit.primitive) && map.has_ray(place + wi * round.distance[lane], -wi)
+            }
         };
-        if of_photons {
-            let cosine = round.wi.get(lane).dot(vertices.gnormals.get(lane));
-            let path = &paths[vertices.paths[lane] as usize];
-            kept[lane] = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
+        if share < 1.0 && is_of_photons() {
+            kept[lane] = share;
         }
     }
     kept
 }
 
-/// The share that a path keeps of what a primitive sends it that it met.
-pub fn kept_of_shape(scene: &Scene, path: &Path, primitive: u32) -> f32 {
-    if scene.photon_map.is_some() && sends_photons(scene, primitive) { path.narrow.kept } else { 1.0 }
+/// The share that a path keeps of what a primitive sends it from a place that it met.
+pub fn kept_of_shape(scene: &Scene, path: &Path, primitive: u32, place: Vec3) -> f32 {
+    let is_of_photons = |map: &PhotonMap| sends_photons(scene, primitive) && map.has_ray(place, -path.ray.direction);
+    kept(scene, path, is_of_photons)
 }
 
 /// The share that a path keeps of the environment.
 pub fn kept_of_environment(scene: &Scene, path: &Path) -> f32 {
-    if scene.photon_map.as_ref().is_some_and(|map| map.of_environment) { path.narrow.kept } else { 1.0 }
+    kept(scene, path, |map| map.of_environment && map.has_line(path.ray.origin, path.ray.direction))
 }
 
 /// The share that a path keeps of disks in the sky.
 pub fn kept_of_suns(scene: &Scene, path: &Path) -> f32 {
-    if scene.photon_map.is_some() { path.narrow.kept } else { 1.0 }
+    kept(scene, path, |map| map.has_line(path.ray.origin, path.ray.direction))
+}
+
+fn kept(scene: &Scene, path: &Path, is_of_photons: impl Fn(&PhotonMap) -> bool) -> f32 {
+    let of_photons = scene.photon_map.as_ref().is_some_and(|map| path.narrow.kept < 1.0 && is_of_photons(map));
+    if of_photons { path.narrow.kept } else { 1.0 }
 }
 
 /// Whether photons carry the light of a primitive.

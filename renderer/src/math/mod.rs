@@ -1,5 +1,6 @@
 //! Small mathematics that every part of the renderer shares: frames, warps of the unit square, color.
 
+pub mod ball;
 mod color;
 mod distribution;
 pub mod figures;

@@ -42,7 +42,7 @@ pub fn follow(
     // Shaders may recurse deeply: the stack must be as large as in a render.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
-    trace_photons(scene, &plan, &pool, &|| false);
+    trace_photons(scene, (&camera, &plan), &pool, &|| false);
     let scene = &*scene;
     let (pixel, sample) = ([x, y], sample..sample + 1);
     let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };

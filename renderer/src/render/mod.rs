@@ -132,7 +132,7 @@ pub fn render_with(
         // They leave half of the time for what they are there for.
         let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit / 2));
         let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        trace_photons(scene, &plan, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
+        trace_photons(scene, (&camera, &plan), &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
     }
     let scene = &*scene;
     let job = Job {
@@ -191,12 +191,21 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
 }
 
 /// Lets photons show paths the way, or bring light themselves, if the scene wants that, unless `stop` says that it is enough.
-fn trace_photons(scene: &mut Scene, plan: &Plan, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
+fn trace_photons(
+    scene: &mut Scene,
+    (camera, plan): (&Camera, &Plan),
+    pool: &rayon::ThreadPool,
+    stop: &(dyn Fn() -> bool + Sync),
+) {
     let rounds = photons::rounds(plan.frame, plan.samples);
     match scene.integrator.caustics {
         Caustics::Paths => {}
         Caustics::Guided => scene.guide = pool.install(|| photons::guide(scene, plan.seed, rounds, stop)),
-        Caustics::Photons => scene.photon_map = pool.install(|| photons::map(scene, plan.seed, rounds, stop)),
+        Caustics::Photons => {
+            let visible = photons::visible(scene, camera, plan.frame);
+            let map = |visible| pool.install(|| photons::map(scene, visible, plan.seed, rounds, stop));
+            scene.photon_map = visible.as_ref().and_then(map);
+        }
     }
 }
 

@@ -3,23 +3,10 @@
 use crate::bsdf::{Bsdf, BsdfSample, OwnLobe, OwnLobes};
 use crate::geometry::{Body, Geometry, Surface};
 use crate::material::{Scratch, ShadingPoint};
+use crate::math::ball::Ball;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
-
-/// A ball round something.
-#[derive(Clone, Copy, Debug)]
-pub struct Ball {
-    pub center: Vec3,
-    pub radius: f32,
-}
-
-impl Ball {
-    /// Round a box.
-    pub fn round((low, high): (Vec3, Vec3)) -> Ball {
-        Ball { center: 0.5 * (low + high), radius: 0.5 * (high - low).length() }
-    }
-}
 
 /// Lobes that send a photon with at least this density, per steradian, focus light as mirrors do. A Lambertian lobe has 1/π at
 /// most.
@@ -47,6 +34,14 @@ pub fn find(scene: &Scene) -> Vec<Ball> {
             all.map(Ball::round).into_iter().collect()
         }
     }
+}
+
+/// Those of a picture whose camera sees what is in a ball: what is larger counts as far as it is there.
+pub fn of_picture(scene: &Scene, visible: &Ball) -> Vec<Ball> {
+    let (mut balls, large): (Vec<Ball>, Vec<Ball>) =
+        find(scene).into_iter().partition(|ball| ball.radius <= visible.radius);
+    balls.extend(large.iter().any(|ball| ball.touches(visible)).then_some(*visible));
+    balls
 }
 
 fn group_focuses(geometry: &Geometry, focuses: &[bool], group: u32, groups: &mut [Option<bool>]) -> bool {

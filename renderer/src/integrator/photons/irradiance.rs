@@ -49,22 +49,22 @@ const PER_SAMPLE: usize = 8;
 const LEAST_NEIGHBOURS: usize = 16;
 /// Photons in a part of the tree at most.
 const ROOM: usize = 16;
-/// How far a sample looks for photons at most, as a share of how far it is from the camera: as wide as two fingers at arm's length.
-const FARTHEST: f32 = 0.03;
+/// How far a sample looks for photons at most, as a share of the size of what the picture shows.
+const FARTHEST: f32 = 0.06;
 /// Rays that look for the surface about a sample.
 const PROBES: usize = 8;
 /// A surface that fills less of the surroundings counts as if it filled so much.
 const LEAST_COVER: f32 = 0.5 / PROBES as f32;
 
-/// Irradiance at the places of some of the photons.
-pub fn samples(scene: &Scene, mut photons: Vec<CausticPhoton>) -> Vec<IrradianceSample> {
+/// Irradiance at the places of some of the photons, in a scene of which the picture shows a part of this `size`.
+pub fn samples(scene: &Scene, mut photons: Vec<CausticPhoton>, size: f32) -> Vec<IrradianceSample> {
     let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
     tree.add(&mut photons, ROOM, |part, _| {
         parts.push(begin..begin + part.len());
         begin += part.len();
     });
     let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
-    let landed = Landed { tree, parts, photons, neighbours, camera: scene.view.position };
+    let landed = Landed { tree, parts, photons, neighbours, farthest: FARTHEST * size };
     let chosen: Vec<usize> = (0..landed.photons.len()).step_by(PER_SAMPLE).collect();
     let some = chosen.par_chunks(256).map_init(Vec::new, |near, chosen| {
         let about = chosen.iter().filter_map(|&number| landed.about(number, near));
@@ -82,7 +82,8 @@ struct Landed {
     photons: Vec<CausticPhoton>,
     /// Photons of a sample at most, beside the one in its middle.
     neighbours: usize,
-    camera: Vec3,
+    /// How far away they are at most.
+    farthest: f32,
 }
 
 impl Landed {
@@ -115,7 +116,7 @@ impl Landed {
     /// Finds those nearest to one of them, itself among them, with the squares of their distances; returns that of how far they reach.
     fn nearest(&self, number: usize, near: &mut Vec<(f32, u32)>) -> f32 {
         let (center, wanted) = (self.photons[number].position, self.neighbours + 1);
-        let farthest = FARTHEST * center.distance(self.camera);
+        let farthest = self.farthest;
         let most2 = farthest * farthest;
         let mut radius = 0.02 * farthest;
         loop {

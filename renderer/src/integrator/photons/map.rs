@@ -1,5 +1,6 @@
 //! Photons of the photon map: those that came to a surface by way of narrow bounces alone, from which paths leave such light to them.
 
+use super::casters;
 use super::irradiance::{self, CausticPhoton};
 use super::sources::{Sources, has_bright_sky};
 use super::trail::of_energy;
@@ -15,6 +16,7 @@ use crate::integrator::scatter::{sample_lobes, turn};
 use crate::integrator::shading;
 use crate::integrator::workspace::Workspace;
 use crate::light::LightName;
+use crate::math::ball::Ball;
 use crate::math::max_channel;
 use crate::photon_map::PhotonMap;
 use crate::sampler::Sampler;
@@ -36,12 +38,13 @@ struct Flight {
     light_name: LightName,
 }
 
-/// The photon map by so many rounds of photons at most, or those before `stop` says that it is enough; `None` where none landed. It is the
-/// same for any number of threads. The scene must have none yet.
-pub fn map(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<PhotonMap> {
+/// The photon map of a picture that shows what is in `visible`, by so many rounds of photons at most, or those before `stop` says that it is
+/// enough; `None` where none landed. It is the same for any number of threads. The scene must have none yet.
+pub fn map(scene: &Scene, visible: &Ball, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<PhotonMap> {
     // A path needs a bounce to the photon's surface, and one that is not narrow.
     let bounces = scene.integrator.max_depth.checked_sub(1).filter(|bounces| *bounces > 0)?;
-    let sources = Sources::new(scene, false)?;
+    let casters = casters::of_picture(scene, visible);
+    let sources = Sources::towards(scene, casters.clone())?;
     let (mut all, mut rounds) = (Vec::new(), 0);
     for round in 0..most {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
@@ -63,7 +66,7 @@ pub fn map(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)
     // Those of whole rounds alone: what stopped one is no measure of its light.
     let emitted = (rounds * ROUND) as f32;
     all.iter_mut().for_each(|photon| photon.power /= emitted);
-    PhotonMap::new(irradiance::samples(scene, all), has_bright_sky(scene))
+    PhotonMap::new(irradiance::samples(scene, all, visible.radius), casters, has_bright_sky(scene))
 }
 
 /// Traces some of the photons to their ends.

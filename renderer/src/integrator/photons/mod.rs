@@ -6,8 +6,10 @@ mod irradiance;
 mod map;
 mod sources;
 mod trail;
+mod visible;
 
 pub use map::map;
+pub use visible::visible;
 
 use super::differentials::Differentials;
 use super::intersect;
@@ -57,7 +59,7 @@ pub fn rounds((width, height): (u32, u32), samples: u32) -> u32 {
 /// Where light lies behind mirrors and glass, by so many rounds of photons at most, or those before `stop` says that it is enough;
 /// `None` where none was found. It is the same for any number of threads. The scene must have no guide yet, which would guide the photons, too.
 pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
-    let sources = Sources::new(scene, true)?;
+    let sources = Sources::of_guide(scene)?;
     let (mut all, mut rounds, mut kept) = (Deposited::default(), 0, 0);
     for round in 0..most {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);

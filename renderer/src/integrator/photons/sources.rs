@@ -1,16 +1,17 @@
-//! Where photons begin: half of them anywhere in the light, half of it where it goes to what focuses it.
+//! Where photons begin: those of a guide half of them anywhere in the light, and else where it goes to what focuses it.
 
-use super::casters::{self, Ball};
+use super::casters;
 use super::trail::{Trail, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
 use crate::light::{DirectionFootprint, EmissionSampler, LightName, Sun};
+use crate::math::ball::Ball;
 use crate::math::{Frame, concentric_disk, cosine_hemisphere, max_channel, split, uniform_cone};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
-use std::f32::consts::{FRAC_1_PI, PI, TAU};
+use std::f32::consts::{FRAC_1_PI, TAU};
 
 /// The lights of a scene that paths could find behind mirrors and glass: those with an extent.
 pub struct Sources<'a> {
@@ -19,6 +20,8 @@ pub struct Sources<'a> {
     sky: Vec<Sky<'a>>,
     casters: Vec<Ball>,
     world: Ball,
+    /// The share that is sent anywhere, not to casters.
+    anywhere: f32,
 }
 
 enum Sky<'a> {
@@ -66,16 +69,24 @@ const CHOICES: u32 = 2;
 const COARSENESS: f32 = 1.0 / 256.0;
 
 impl<'a> Sources<'a> {
-    /// None where no light could be focused. With `varying`, shapes whose shaders say what they send out count as if that were the same
-    /// everywhere; without it they send no photons.
-    pub fn new(scene: &'a Scene, varying: bool) -> Option<Sources<'a>> {
+    /// For a guide; `None` where no light could be focused. Shapes whose shaders say what they send out count as if that were the same
+    /// everywhere.
+    pub fn of_guide(scene: &'a Scene) -> Option<Sources<'a>> {
+        Sources::new(scene, casters::find(scene), 0.5, true)
+    }
+
+    /// Of the light that goes to `casters` alone, but for that of shapes whose shaders say what they send out; `None` where there is none.
+    pub fn towards(scene: &'a Scene, casters: Vec<Ball>) -> Option<Sources<'a>> {
+        Sources::new(scene, casters, 0.0, false)
+    }
+
+    fn new(scene: &'a Scene, casters: Vec<Ball>, anywhere: f32, varying: bool) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, varying);
         let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, name)| Sky::Sun(sun, *name)).collect();
         sky.extend(has_bright_sky(scene).then_some(Sky::Environment));
-        let casters = casters::find(scene);
         let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
-        any.then_some(Sources { scene, shapes, sky, casters, world })
+        any.then_some(Sources { scene, shapes, sky, casters, world, anywhere })
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
@@ -92,10 +103,10 @@ impl<'a> Sources<'a> {
             (None, _) => 1.0,
         };
         let (from_sky, choices) = split(choices, of_sky);
-        let (aimed, choices) = split(choices, 0.5);
+        let (anywhere, choices) = split(choices, self.anywhere);
         let (light_ray, chance) = match from_sky {
-            true => (self.leave_sky(point, direction, choices, aimed)?, of_sky),
-            false => (self.leave_shape(point, direction, choices, aimed)?, 1.0 - of_sky),
+            true => (self.leave_sky(point, direction, choices, anywhere)?, of_sky),
+            false => (self.leave_shape(point, direction, choices, anywhere)?, 1.0 - of_sky),
         };
         let LightRay { ray, from: Origin { light_name, is_environment }, .. } = light_ray;
         let power = light_ray.power / chance;
@@ -110,20 +121,19 @@ impl<'a> Sources<'a> {
     }
 
     /// Where a shape that emits sends one, and its power.
-    fn leave_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<LightRay> {
+    fn leave_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, anywhere: bool) -> Option<LightRay> {
         let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
         let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
-        let wi = match aimed {
-            true => {
-                let caster = self.caster(choices.x);
-                let axis = (caster.center - left.position).try_normalize()?;
-                let cone = caster.one_minus_cosine(left.position)?;
-                Frame::about(axis).to_world(uniform_cone(direction, cone)).normalize()
+        let wi = match anywhere {
+            true => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
+            false => {
+                let (axis, one_minus_cosine) = self.caster(choices.x).cone(left.position);
+                Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize()
             }
-            false => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
         };
         let cosine = wi.dot(left.normal).max(0.0);
-        let pdf = 0.5 * cosine * FRAC_1_PI + 0.5 * self.towards_casters(left.position, wi);
+        let towards: f32 = self.casters.iter().map(|caster| caster.towards(left.position, wi)).sum();
+        let pdf = self.mixed(cosine * FRAC_1_PI, towards);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.radiance * (left.area * cosine / pdf);
         let from = Origin { light_name: left.light_name, is_environment: false };
@@ -131,7 +141,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Where the environment or a disk in the sky sends one, and its power.
-    fn leave_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<LightRay> {
+    fn leave_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, anywhere: bool) -> Option<LightRay> {
         let scene = self.scene;
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
         let sky = &self.sky[number];
@@ -151,10 +161,11 @@ impl<'a> Sources<'a> {
                 (d, scene.environment.radiance(&scene.textures, &seen), pdf)
             }
         };
-        let target = if aimed { self.caster(choices.x) } else { self.world };
+        let target = if anywhere { self.world } else { self.caster(choices.x) };
         let disk = concentric_disk(point) * target.radius;
         let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
-        let across = 0.5 * self.world.across(through, to_light) + 0.5 * self.across_casters(through, to_light);
+        let towards: f32 = self.casters.iter().map(|caster| caster.across(through, to_light)).sum();
+        let across = self.mixed(self.world.across(through, to_light), towards);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
         let power = radiance * (self.sky.len() as f32 / (pdf * across));
@@ -170,20 +181,9 @@ impl<'a> Sources<'a> {
         self.casters[((u * self.casters.len() as f32) as usize).min(self.casters.len() - 1)]
     }
 
-    /// The density of aiming at casters from a point, per steradian.
-    fn towards_casters(&self, from: Vec3, wi: Vec3) -> f32 {
-        let one = |caster: &Ball| {
-            let cone = caster.one_minus_cosine(from)?;
-            let axis = (caster.center - from).try_normalize()?;
-            (1.0 - axis.dot(wi) <= cone).then_some(1.0 / (TAU * cone))
-        };
-        self.casters.iter().filter_map(one).sum::<f32>() / self.casters.len() as f32
-    }
-
-    /// The density of aiming at casters from far away, per area across the direction.
-    fn across_casters(&self, through: Vec3, direction: Vec3) -> f32 {
-        let sum: f32 = self.casters.iter().map(|caster| caster.across(through, direction)).sum();
-        sum / self.casters.len() as f32
+    /// The density of sending photons anywhere and to casters, by that of the former, and of all of the latter together.
+    fn mixed(&self, anywhere: f32, towards: f32) -> f32 {
+        self.anywhere * anywhere + (1.0 - self.anywhere) * towards / self.casters.len() as f32
     }
 }
 
@@ -191,19 +191,4 @@ impl<'a> Sources<'a> {
 pub fn has_bright_sky(scene: &Scene) -> bool {
     // The lowest number draws a direction, if no other does.
     !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::ZERO).is_some()
-}
-
-impl Ball {
-    /// Of the half angle under which it is seen; `None` from within.
-    fn one_minus_cosine(&self, from: Vec3) -> Option<f32> {
-        let sine2 = self.radius * self.radius / (self.center - from).length_squared();
-        (sine2 < 1.0).then(|| sine2 / (1.0 + (1.0 - sine2).sqrt()))
-    }
-
-    /// Uniform over its outline as it is seen from a direction: one over its area where a line passes it, else 0.
-    fn across(&self, through: Vec3, direction: Vec3) -> f32 {
-        let way = through - self.center;
-        let beside2 = (way - direction * way.dot(direction)).length_squared();
-        if beside2 <= self.radius * self.radius { 1.0 / (PI * self.radius * self.radius) } else { 0.0 }
-    }
 }
