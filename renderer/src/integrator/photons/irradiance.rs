@@ -1,7 +1,7 @@
 //! Irradiance from photons: the power of the nearest ones over the area of the surfaces on which they lie.
 
-use crate::geometry::surface;
-use crate::math::tree::{Located, Tree};
+use super::landed::{CausticPhoton, Landed, Near};
+use crate::geometry::surface::{self, Place};
 use crate::math::{Frame, luminance};
 use crate::photon_map::{IrradianceSample, SAME_WAY, TOLD_APART};
 use crate::ray::Ray;
@@ -9,141 +9,81 @@ use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::{PI, TAU};
-use std::ops::{Range, RangeInclusive};
 
-/// A photon where it landed.
-#[derive(Clone, Copy, Debug)]
-pub struct CausticPhoton {
-    pub position: Vec3,
-    /// To where it came from, unit length.
-    pub wi: Vec3,
-    /// Geometric, on that side.
-    pub normal: Vec3,
-    pub power: Vec3,
-    /// That it had before.
-    pub bounces: u32,
-}
-
-impl CausticPhoton {
-    /// Whether all of it are numbers, and it carries something.
-    pub fn is_usable(&self) -> bool {
-        let numbers = self.position.is_finite() && self.wi.is_finite() && self.power.is_finite();
-        numbers && self.power.cmpge(Vec3::ZERO).all() && self.power != Vec3::ZERO
-    }
-}
-
-impl Located for CausticPhoton {
-    fn position(&self) -> Vec3 {
-        self.position
-    }
-}
-
-/// Photons that a sample is made of: more where there are more in all, by their root, so that more photons make both less noise and less
-/// blur.
-const NEIGHBOURS: RangeInclusive<usize> = 32..=256;
-/// All photons over the square of those of a sample.
-const PER_SQUARE: usize = 64;
-/// Photons for each sample.
+/// Photons for each sample, and samples that a thread makes together.
 const PER_SAMPLE: usize = 8;
-/// Where fewer are near, there is no sample: paths look for the light.
-const LEAST_NEIGHBOURS: usize = 16;
-/// Photons in a part of the tree at most.
-const ROOM: usize = 16;
+const TOGETHER: usize = 256;
 /// How far a sample looks for photons at most, as a share of the size of what the picture shows.
 const FARTHEST: f32 = 0.06;
+/// Where fewer of those that judge are near, there is no sample: paths look for the light.
+const LEAST_JUDGES: usize = 4;
 /// Rays that look for the surface about a sample.
 const PROBES: usize = 8;
 /// A surface that fills less of the surroundings counts as if it filled so much.
 const LEAST_COVER: f32 = 0.5 / PROBES as f32;
 
-/// Irradiance at the places of some of the photons, in a scene of which the picture shows a part of this `size`.
-pub fn samples(scene: &Scene, mut photons: Vec<CausticPhoton>, size: f32) -> Vec<IrradianceSample> {
-    let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
-    tree.add(&mut photons, ROOM, |part, _| {
-        parts.push(begin..begin + part.len());
-        begin += part.len();
-    });
-    let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
-    let landed = Landed { tree, parts, photons, neighbours, farthest: FARTHEST * size };
+/// Where irradiance is looked for.
+struct Site {
+    position: Vec3,
+    /// On the side that is looked at.
+    normal: Vec3,
+}
+
+/// Samples of the irradiance that photons bring, in a scene of which the picture shows a part of this `size`.
+pub fn samples(scene: &Scene, photons: Vec<CausticPhoton>, size: f32) -> Vec<IrradianceSample> {
+    let landed = Landed::new(photons, FARTHEST * size);
     let chosen: Vec<usize> = (0..landed.photons.len()).step_by(PER_SAMPLE).collect();
-    let some = chosen.par_chunks(256).map_init(Vec::new, |near, chosen| {
-        let about = chosen.iter().filter_map(|&number| landed.about(number, near));
-        let mut samples: Vec<IrradianceSample> = about.collect();
+    let some = chosen.par_chunks(TOGETHER).map_init(Near::default, |near, chosen| {
+        let sites = sites(scene, &landed, chosen);
+        let mut samples: Vec<IrradianceSample> = sites.iter().filter_map(|site| about(&landed, site, near)).collect();
         divide_by_cover(scene, &mut samples);
         samples
     });
     some.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-/// All photons.
-struct Landed {
-    tree: Tree,
-    parts: Vec<Range<usize>>,
-    photons: Vec<CausticPhoton>,
-    /// Photons of a sample at most, beside the one in its middle.
-    neighbours: usize,
-    /// How far away they are at most.
-    farthest: f32,
+/// Places beside photons, about as far away as their neighbours are. At the places of photons themselves there would always be a photon.
+fn sites(scene: &Scene, landed: &Landed, chosen: &[usize]) -> Vec<Site> {
+    let beside = |&number: &usize| {
+        let (photon, reach) = (&landed.photons[number], landed.reach(number));
+        let offset = Vec2::from_angle(TAU * golden(number)) * reach;
+        probe(photon.position, photon.normal, offset, reach)
+    };
+    let places = places(scene, chosen.iter().map(beside).collect());
+    let site = |(&number, place): (&usize, Option<Place>)| {
+        let CausticPhoton { position, normal, .. } = landed.photons[number];
+        let turned = place.map(|place| (place.position, place.gnormal * place.gnormal.dot(normal).signum()));
+        let (position, normal) = turned.filter(|(_, n)| n.dot(normal) > SAME_WAY).unwrap_or((position, normal));
+        Site { position, normal }
+    };
+    chosen.iter().zip(places).map(site).collect()
 }
 
-impl Landed {
-    /// What the photons around one of them make, if the surface is a plane. Its own power is left out: it would count too often where only
-    /// photons are asked.
-    fn about(&self, number: usize, near: &mut Vec<(f32, u32)>) -> Option<IrradianceSample> {
-        let photon = &self.photons[number];
-        let radius2 = self.nearest(number, near);
-        if near.len() < LEAST_NEIGHBOURS {
-            return None;
-        }
-        let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);
-        for (distance2, other) in near.iter().filter(|(_, other)| *other != number as u32) {
-            let other = &self.photons[*other as usize];
-            if other.normal.dot(photon.normal) > SAME_WAY {
-                let power = other.power * kernel(distance2 / radius2);
-                sum += power;
-                let first = (other.bounces as usize - 1).min(TOLD_APART - 1);
-                within[first..].iter_mut().for_each(|within| *within += luminance(power));
-            }
-        }
-        let all = within[TOLD_APART - 1];
-        let reach = radius2.sqrt();
-        let irradiance = sum / (PI * radius2);
-        let CausticPhoton { position, wi, normal, .. } = *photon;
-        let is_lit = all > 0.0 && irradiance.is_finite();
-        is_lit.then(|| IrradianceSample { position, normal, wi, irradiance, within: within.map(|w| w / all), reach })
+/// What the photons near a place make, if the surface is a plane.
+fn about(landed: &Landed, &Site { position, normal }: &Site, near: &mut Near) -> Option<IrradianceSample> {
+    landed.find(position, near);
+    let all = near.photons.iter().map(|&(distance2, number)| (distance2, &landed.photons[number as usize]));
+    let facing: Vec<(f32, &CausticPhoton)> = all.filter(|(_, photon)| photon.normal.dot(normal) > SAME_WAY).collect();
+    // Few are sometimes many by chance. So that this brings no light, those that judge are none of those that count.
+    let counts = |photon: &CausticPhoton| near.all || !photon.judges;
+    let judging = facing.iter().filter(|(_, photon)| photon.judges).count();
+    if !near.all && judging < LEAST_JUDGES {
+        return None;
     }
-
-    /// Finds those nearest to one of them, itself among them, with the squares of their distances; returns that of how far they reach.
-    fn nearest(&self, number: usize, near: &mut Vec<(f32, u32)>) -> f32 {
-        let (center, wanted) = (self.photons[number].position, self.neighbours + 1);
-        let farthest = self.farthest;
-        let most2 = farthest * farthest;
-        let mut radius = 0.02 * farthest;
-        loop {
-            near.clear();
-            self.tree.within(0, center, radius, |part| {
-                for other in self.parts[part as usize].clone() {
-                    let distance2 = self.photons[other].position.distance_squared(center);
-                    if distance2 < radius * radius {
-                        near.push((distance2, other as u32));
-                    }
-                }
-            });
-            // That which is one too many says how far the others reach.
-            if near.len() > wanted {
-                let (_, last, _) = near.select_nth_unstable_by(wanted, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                let radius2 = last.0;
-                near.truncate(wanted);
-                // Nothing is spread over no area.
-                return radius2.max(1e-12 * most2);
-            }
-            if radius >= farthest {
-                return most2;
-            }
-            let growth = ((wanted + 1) as f32 / near.len() as f32).sqrt();
-            radius = (radius * growth.clamp(1.2, 4.0)).min(farthest);
-        }
+    let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);
+    for (distance2, photon) in facing.iter().filter(|(_, photon)| counts(photon)) {
+        let power = photon.power * kernel(distance2 / near.radius2);
+        sum += power;
+        let first = (photon.bounces as usize - 1).min(TOLD_APART - 1);
+        within[first..].iter_mut().for_each(|within| *within += luminance(power));
     }
+    let (_, nearest) = facing.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let share = if near.all { 1.0 } else { 0.5 };
+    let irradiance = sum / (PI * near.radius2 * share);
+    let whole = within[TOLD_APART - 1];
+    let within = within.map(|part| if whole > 0.0 { part / whole } else { 1.0 });
+    let reach = near.radius2.sqrt();
+    irradiance.is_finite().then_some(IrradianceSample { position, normal, wi: nearest.wi, irradiance, within, reach })
 }
 
 /// How much a photon counts by the square of its distance, where 1 is that of the farthest; 1 on average (Epanechnikov's).
@@ -153,40 +93,50 @@ fn kernel(distance2: f32) -> f32 {
 
 /// Where the surface about a sample ends, or bends, photons lie on another area than that of a disk. Rays find how large it is.
 fn divide_by_cover(scene: &Scene, samples: &mut [IrradianceSample]) {
-    let offsets: Vec<Vec2> = (0..PROBES).map(offset).collect();
+    let offsets: [Vec2; PROBES] = std::array::from_fn(offset);
     let probes = |sample: &IrradianceSample| {
-        let (frame, position, normal, reach) =
-            (Frame::about(sample.normal), sample.position, sample.normal, sample.reach);
-        offsets.clone().into_iter().map(move |offset| {
-            let from = position + frame.to_world((offset * reach).extend(0.5 * reach));
-            Ray { t_max: reach, ..Ray::new(from, -normal, 0.5) }
-        })
+        let IrradianceSample { position, normal, reach, .. } = *sample;
+        offsets.map(|offset| probe(position, normal, offset * reach, reach))
     };
-    let rays: Vec<Ray> = samples.iter().flat_map(probes).collect();
-    let mut hits = Vec::new();
-    scene.accel.closest_each(&rays, &mut hits);
-    for ((sample, rays), hits) in samples.iter_mut().zip(rays.chunks(PROBES)).zip(hits.chunks(PROBES)) {
-        let mut cover = 0.0;
-        for ((ray, hit), offset) in rays.iter().zip(hits).zip(&offsets) {
-            let Some(hit) = hit else { continue };
-            let (shape, primitive) = scene.geometry.find(hit.primitive);
-            let place = surface::place_on(&scene.geometry, (shape, primitive), ray, hit);
-            let (cosine, relative2) = (
-                place.gnormal.dot(sample.normal).abs(),
-                place.position.distance_squared(sample.position) / (sample.reach * sample.reach),
-            );
-            if cosine > SAME_WAY {
-                cover += kernel(relative2) / kernel(offset.length_squared()) / cosine;
-            }
-        }
+    let places = places(scene, samples.iter().flat_map(probes).collect());
+    for (sample, places) in samples.iter_mut().zip(places.chunks(PROBES)) {
+        let part = |(place, offset): (&Option<Place>, &Vec2)| {
+            let Place { position, gnormal, .. } = place.as_ref()?;
+            let cosine = gnormal.dot(sample.normal).abs();
+            let distance2 = position.distance_squared(sample.position) / (sample.reach * sample.reach);
+            (cosine > SAME_WAY).then(|| kernel(distance2) / kernel(offset.length_squared()) / cosine)
+        };
+        let cover: f32 = places.iter().zip(&offsets).filter_map(part).sum();
         sample.irradiance /= (cover / PROBES as f32).max(LEAST_COVER);
     }
 }
 
+/// A ray that looks for the surface about a place, at this offset along it.
+fn probe(position: Vec3, normal: Vec3, offset: Vec2, reach: f32) -> Ray {
+    let from = position + Frame::about(normal).to_world(offset.extend(0.5 * reach));
+    Ray { t_max: reach, ..Ray::new(from, -normal, 0.5) }
+}
+
+/// Where rays meet surfaces.
+fn places(scene: &Scene, rays: Vec<Ray>) -> Vec<Option<Place>> {
+    let mut hits = Vec::new();
+    scene.accel.closest_each(&rays, &mut hits);
+    let geometry = &scene.geometry;
+    let place = |(ray, hit): (&Ray, &Option<_>)| {
+        let hit: &crate::geometry::Hit = hit.as_ref()?;
+        Some(surface::place_on(geometry, geometry.find(hit.primitive), ray, hit))
+    };
+    rays.iter().zip(&hits).map(place).collect()
+}
+
 /// Where a probe looks, in a disk with the radius 1, as densely as the kernel is high.
 fn offset(number: usize) -> Vec2 {
-    const GOLDEN: f32 = 0.618_034;
     let u = (number as f32 + 0.5) / PROBES as f32;
-    let radius = (1.0 - (1.0 - u).sqrt()).sqrt();
-    Vec2::from_angle(TAU * (GOLDEN * number as f32).fract()) * radius
+    Vec2::from_angle(TAU * golden(number)) * (1.0 - (1.0 - u).sqrt()).sqrt()
+}
+
+/// Well spread in [0, 1) for numbers one after the other.
+fn golden(number: usize) -> f32 {
+    const STEP: f64 = 0.618_033_988_749_894_9;
+    (STEP * number as f64).fract() as f32
 }

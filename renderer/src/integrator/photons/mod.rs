@@ -3,6 +3,7 @@
 
 mod casters;
 mod irradiance;
+mod landed;
 mod map;
 mod sources;
 mod trail;

@@ -1,0 +1,117 @@
+//! Photons where they landed, and those nearest to a place.
+
+use crate::math::tree::{Bounds, Located, Tree};
+use glam::Vec3;
+use std::f32::consts::PI;
+use std::ops::{Range, RangeInclusive};
+
+/// A photon where it landed.
+#[derive(Clone, Copy, Debug)]
+pub struct CausticPhoton {
+    pub position: Vec3,
+    /// To where it came from, unit length.
+    pub wi: Vec3,
+    /// Geometric, on that side.
+    pub normal: Vec3,
+    pub power: Vec3,
+    /// That it had before.
+    pub bounces: u32,
+    /// It is one of those, half of all, that say where there are enough of the others.
+    pub judges: bool,
+}
+
+impl CausticPhoton {
+    /// Whether all of it are numbers, and it carries something.
+    pub fn is_usable(&self) -> bool {
+        let numbers = self.position.is_finite() && self.wi.is_finite() && self.power.is_finite();
+        numbers && self.power.cmpge(Vec3::ZERO).all() && self.power != Vec3::ZERO
+    }
+}
+
+impl Located for CausticPhoton {
+    fn position(&self) -> Vec3 {
+        self.position
+    }
+}
+
+/// Neighbours that are looked for: more where there are more photons in all, by their root, so that more photons make both less noise and
+/// less blur.
+const NEIGHBOURS: RangeInclusive<usize> = 32..=256;
+/// All photons over the square of the neighbours.
+const PER_SQUARE: usize = 64;
+/// Photons in a part of the tree at most.
+const ROOM: usize = 16;
+
+/// All photons, in the parts of a tree.
+pub struct Landed {
+    tree: Tree,
+    parts: Vec<(Range<usize>, Bounds)>,
+    pub photons: Vec<CausticPhoton>,
+    /// How many are looked for, and how far away at most.
+    pub neighbours: usize,
+    farthest: f32,
+}
+
+/// The nearest photons, with the squares of their distances.
+#[derive(Default)]
+pub struct Near {
+    pub photons: Vec<(f32, u32)>,
+    /// That of how far they reach.
+    pub radius2: f32,
+    /// There are as many as were looked for. Else all are there that are near enough.
+    pub all: bool,
+}
+
+impl Landed {
+    pub fn new(mut photons: Vec<CausticPhoton>, farthest: f32) -> Landed {
+        let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
+        tree.add(&mut photons, ROOM, |part, bounds| {
+            parts.push((begin..begin + part.len(), bounds));
+            begin += part.len();
+        });
+        let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
+        Landed { tree, parts, photons, neighbours, farthest }
+    }
+
+    /// About how far the neighbours of a photon reach, by those that share its part, as if they lay in a plane.
+    pub fn reach(&self, number: usize) -> f32 {
+        let part = self.parts.partition_point(|(range, _)| range.end <= number);
+        let (range, (low, high)) = &self.parts[part];
+        let [x, y, z] = (high - low).to_array();
+        let area = (x * y).max(y * z).max(z * x);
+        (self.neighbours as f32 * area / (PI * range.len() as f32)).sqrt().min(self.farthest)
+    }
+
+    /// Finds the photons nearest to a place.
+    pub fn find(&self, place: Vec3, near: &mut Near) {
+        let mut radius = 0.02 * self.farthest;
+        loop {
+            near.photons.clear();
+            self.tree.within(0, place, radius, |part| {
+                for other in self.parts[part as usize].0.clone() {
+                    let distance2 = self.photons[other].position.distance_squared(place);
+                    if distance2 < radius * radius {
+                        near.photons.push((distance2, other as u32));
+                    }
+                }
+            });
+            let (found, least) = (near.photons.len(), 1e-12 * self.farthest * self.farthest);
+            near.all = found > self.neighbours;
+            if near.all {
+                // That which is one too many says how far the others reach.
+                let by_distance = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+                let (_, last, _) = near.photons.select_nth_unstable_by(self.neighbours, by_distance);
+                // Nothing is spread over no area.
+                near.radius2 = last.0.max(least);
+                near.photons.truncate(self.neighbours);
+                return;
+            }
+            if radius >= self.farthest {
+                near.radius2 = radius * radius;
+                return;
+            }
+            let growth = ((self.neighbours + 2) as f32 / found as f32).sqrt();
+            radius = (radius * growth.clamp(1.2, 4.0)).min(self.farthest);
+        }
+    }
+}
