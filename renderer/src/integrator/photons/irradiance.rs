@@ -14,9 +14,12 @@ use std::f32::consts::{PI, TAU};
 const PER_SAMPLE: usize = 8;
 const TOGETHER: usize = 256;
 /// How far a sample looks for photons at most, as a share of the size of what the picture shows.
-const FARTHEST: f32 = 0.06;
+const FARTHEST: f32 = 0.08;
 /// Where fewer of those that judge are near, there is no sample: paths look for the light.
-const LEAST_JUDGES: usize = 4;
+const LEAST_JUDGES: usize = 2;
+/// How far a sample holds, as a multiple of how far its photons reach: so far that there are no gaps between samples, in which paths would
+/// look for the brightest light.
+const HOLDS: f32 = 2.0;
 /// Rays that look for the surface about a sample.
 const PROBES: usize = 8;
 /// A surface that fills less of the surroundings counts as if it filled so much.
@@ -108,6 +111,7 @@ fn divide_by_cover(scene: &Scene, samples: &mut [IrradianceSample]) {
         };
         let cover: f32 = places.iter().zip(&offsets).filter_map(part).sum();
         sample.irradiance /= (cover / PROBES as f32).max(LEAST_COVER);
+        sample.reach *= HOLDS;
     }
 }
 

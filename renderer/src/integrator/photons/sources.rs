@@ -6,7 +6,7 @@ use crate::accel::offset_origin;
 use crate::integrator::path::Path;
 use crate::light::{DirectionFootprint, EmissionSampler, LightName, Sun};
 use crate::math::ball::Ball;
-use crate::math::{Frame, concentric_disk, cosine_hemisphere, max_channel, split, uniform_cone};
+use crate::math::{Distribution, Frame, concentric_disk, cosine_hemisphere, max_channel, split, uniform_cone};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use crate::scene::Scene;
@@ -19,6 +19,9 @@ pub struct Sources<'a> {
     shapes: Option<EmissionSampler>,
     sky: Vec<Sky<'a>>,
     casters: Vec<Ball>,
+    /// By their radii: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
+    /// ones.
+    choice: Distribution,
     world: Ball,
     /// The share that is sent anywhere, not to casters.
     anywhere: f32,
@@ -86,7 +89,10 @@ impl<'a> Sources<'a> {
         let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, name)| Sky::Sun(sun, *name)).collect();
         sky.extend(has_bright_sky(scene).then_some(Sky::Environment));
         let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
-        any.then_some(Sources { scene, shapes, sky, casters, world, anywhere })
+        any.then(|| {
+            let choice = Distribution::new(casters.iter().map(|caster| caster.radius));
+            Sources { scene, shapes, sky, casters, choice, world, anywhere }
+        })
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
@@ -132,7 +138,7 @@ impl<'a> Sources<'a> {
             }
         };
         let cosine = wi.dot(left.normal).max(0.0);
-        let towards: f32 = self.casters.iter().map(|caster| caster.towards(left.position, wi)).sum();
+        let towards = self.towards_casters(|caster| caster.towards(left.position, wi));
         let pdf = self.mixed(cosine * FRAC_1_PI, towards);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.radiance * (left.area * cosine / pdf);
@@ -164,7 +170,7 @@ impl<'a> Sources<'a> {
         let target = if anywhere { self.world } else { self.caster(choices.x) };
         let disk = concentric_disk(point) * target.radius;
         let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
-        let towards: f32 = self.casters.iter().map(|caster| caster.across(through, to_light)).sum();
+        let towards = self.towards_casters(|caster| caster.across(through, to_light));
         let across = self.mixed(self.world.across(through, to_light), towards);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
@@ -176,14 +182,18 @@ impl<'a> Sources<'a> {
         Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from })
     }
 
-    /// One of the casters, all with the same chance.
     fn caster(&self, u: f32) -> Ball {
-        self.casters[((u * self.casters.len() as f32) as usize).min(self.casters.len() - 1)]
+        self.casters[self.choice.sample(u).0]
     }
 
-    /// The density of sending photons anywhere and to casters, by that of the former, and of all of the latter together.
+    /// The density of what is sent to casters, by that for each of them.
+    fn towards_casters(&self, towards: impl Fn(&Ball) -> f32) -> f32 {
+        self.casters.iter().enumerate().map(|(i, caster)| self.choice.probability(i) * towards(caster)).sum()
+    }
+
+    /// The density of sending photons anywhere and to casters, by both.
     fn mixed(&self, anywhere: f32, towards: f32) -> f32 {
-        self.anywhere * anywhere + (1.0 - self.anywhere) * towards / self.casters.len() as f32
+        self.anywhere * anywhere + (1.0 - self.anywhere) * towards
     }
 }
 

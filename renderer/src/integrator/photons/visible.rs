@@ -8,10 +8,11 @@ use glam::{Vec2, Vec3};
 
 /// Rays along each side of the frame.
 const RAYS: u32 = 32;
-/// The share of what is seen that lies within the ball. What is farther away is small in the picture.
-const WITHIN: f32 = 0.9;
+/// The share of what is seen that lies within the ball. A floor may reach as far as one can see: photons spread over all of it would be
+/// few and strong where one looks.
+const WITHIN: f32 = 0.5;
 
-/// A ball round most of what a camera sees with a frame of so many pixels; `None` if that is nothing.
+/// A ball round half of what a camera sees with a frame of so many pixels; `None` if that is nothing.
 pub fn visible(scene: &Scene, camera: &Camera, (width, height): (u32, u32)) -> Option<Ball> {
     let at = |i: u32, side: u32| (i as f32 + 0.5) / RAYS as f32 * side as f32;
     let films = (0..RAYS * RAYS).map(|i| Vec2::new(at(i % RAYS, width), at(i / RAYS, height)));
