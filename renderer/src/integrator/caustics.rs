@@ -9,7 +9,7 @@ use super::probe::{NotedLight, ProbedLight};
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
-use crate::light;
+use crate::light::{self, LightId};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
 use crate::photon_map::PhotonMap;
 use crate::scene::Scene;
@@ -41,12 +41,13 @@ pub fn kept_shares(
     values: &BlockValues,
 ) -> Row {
     let mut kept = [1.0; LANES];
-    for lane in lanes_of(round.lanes & !round.delta) {
+    for lane in lanes_of(round.lanes) {
         let (path, wi) = (&paths[vertices.paths[lane] as usize], round.wi.get(lane));
         let cosine = wi.dot(vertices.gnormals.get(lane));
         let share = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
         let place = vertices.places.position.get(lane);
         let is_of_photons = || match &round.radiance[lane] {
+            Radiance::Even { from: LightId::Point(_), .. } => map.has_ray(place + wi * round.distance[lane], -wi),
             Radiance::Even { .. } => map.has_line(place, wi),
             Radiance::Environment => map.of_environment && map.has_line(place, wi),
             Radiance::Shape(drawn) => {

@@ -1,4 +1,4 @@
-//! Points from which shapes send out light, drawn by how much that is in all: where photons begin.
+//! Points from which shapes send out light, drawn by how much that is in all: where their photons begin.
 
 use super::area::{Emitter, Point};
 use super::{LightName, MaterialEmission, SceneLights};

@@ -4,20 +4,26 @@ use super::casters;
 use super::trail::{Trail, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
-use crate::light::{DirectionFootprint, EmissionSampler, LightName, Sun};
+use crate::light::{DirectionFootprint, EmissionSampler, LightName, ParallelLight, PointLight, Sun};
 use crate::math::ball::Ball;
-use crate::math::{Distribution, Frame, concentric_disk, cosine_hemisphere, max_channel, split, uniform_cone};
+use crate::math::{
+    Distribution, Frame, concentric_disk, cosine_hemisphere, luminance, max_channel, split, uniform_cone,
+};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, TAU};
 
-/// The lights of a scene that paths could find behind mirrors and glass: those with an extent.
+/// The lights of a scene that photons leave.
 pub struct Sources<'a> {
     scene: &'a Scene,
     shapes: Option<EmissionSampler>,
     sky: Vec<Sky<'a>>,
+    points: Vec<(&'a PointLight, LightName)>,
+    point_choice: Distribution,
+    /// Which of these kinds there are, in the order of [`Kind`].
+    kinds: Distribution,
     casters: Vec<Ball>,
     /// By their radii: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
     /// ones.
@@ -29,7 +35,20 @@ pub struct Sources<'a> {
 
 enum Sky<'a> {
     Sun(&'a Sun, LightName),
+    Parallel(&'a ParallelLight, LightName),
     Environment,
+}
+
+/// Kinds of lights, by how photons leave them.
+#[derive(Clone, Copy)]
+enum Kind {
+    Sky,
+    Shape,
+    Point,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Sky, Kind::Shape, Kind::Point];
 }
 
 /// A photon that leaves a light.
@@ -72,26 +91,35 @@ const CHOICES: u32 = 2;
 const COARSENESS: f32 = 1.0 / 256.0;
 
 impl<'a> Sources<'a> {
-    /// For a guide; `None` where no light could be focused. Shapes whose shaders say what they send out count as if that were the same
-    /// everywhere.
+    /// For a guide, of all lights that paths could find behind mirrors and glass: those with an extent. `None` where no light could be
+    /// focused. Shapes whose shaders say what they send out count as if that were the same everywhere.
     pub fn of_guide(scene: &'a Scene) -> Option<Sources<'a>> {
-        Sources::new(scene, casters::find(scene), 0.5, true)
+        let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, true);
+        Sources::new(scene, casters::find(scene), 0.5, (shapes, sky(scene).collect(), Vec::new()))
     }
 
-    /// Of the light that goes to `casters` alone, but for that of shapes whose shaders say what they send out; `None` where there is none.
+    /// Of all light that goes to `casters`, but for that of shapes whose shaders say what they send out; `None` where there is none.
     pub fn towards(scene: &'a Scene, casters: Vec<Ball>) -> Option<Sources<'a>> {
-        Sources::new(scene, casters, 0.0, false)
+        let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, false);
+        let parallel = scene.parallel.iter().map(|(light, name)| Sky::Parallel(light, *name));
+        let points = scene.lights.all_points().map(|(_, light, name)| (light, name)).collect();
+        Sources::new(scene, casters, 0.0, (shapes, sky(scene).chain(parallel).collect(), points))
     }
 
-    fn new(scene: &'a Scene, casters: Vec<Ball>, anywhere: f32, varying: bool) -> Option<Sources<'a>> {
+    fn new(
+        scene: &'a Scene,
+        casters: Vec<Ball>,
+        anywhere: f32,
+        (shapes, sky, points): (Option<EmissionSampler>, Vec<Sky<'a>>, Vec<(&'a PointLight, LightName)>),
+    ) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
-        let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, varying);
-        let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, name)| Sky::Sun(sun, *name)).collect();
-        sky.extend(has_bright_sky(scene).then_some(Sky::Environment));
-        let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
+        let there = [!sky.is_empty(), shapes.is_some(), !points.is_empty()];
+        let any = there.contains(&true) && !casters.is_empty() && world.radius.is_finite();
         any.then(|| {
+            let kinds = Distribution::new(there.map(|is| if is { 1.0 } else { 0.0 }));
+            let point_choice = Distribution::new(points.iter().map(|(light, _)| luminance(light.intensity)));
             let choice = Distribution::new(casters.iter().map(|caster| caster.radius));
-            Sources { scene, shapes, sky, casters, choice, world, anywhere }
+            Sources { scene, shapes, sky, points, point_choice, kinds, casters, choice, world, anywhere }
         })
     }
 
@@ -103,16 +131,12 @@ impl<'a> Sources<'a> {
         };
         let (point, direction, choices) = (pair(POINT), pair(DIRECTION), pair(CHOICES));
         sampler.start_at(0);
-        let of_sky = match (&self.shapes, self.sky.len()) {
-            (Some(_), 0) => 0.0,
-            (Some(_), _) => 0.5,
-            (None, _) => 1.0,
-        };
-        let (from_sky, choices) = split(choices, of_sky);
-        let (anywhere, choices) = split(choices, self.anywhere);
-        let (light_ray, chance) = match from_sky {
-            true => (self.leave_sky(point, direction, choices, anywhere)?, of_sky),
-            false => (self.leave_shape(point, direction, choices, anywhere)?, 1.0 - of_sky),
+        let (kind, chance, rest) = self.kinds.sample(choices.x);
+        let (anywhere, choices) = split(Vec2::new(rest, choices.y), self.anywhere);
+        let light_ray = match Kind::ALL[kind] {
+            Kind::Sky => self.leave_sky(point, direction, choices, anywhere)?,
+            Kind::Shape => self.leave_shape(point, direction, choices, anywhere)?,
+            Kind::Point => self.leave_point(point, direction, choices)?,
         };
         let LightRay { ray, from: Origin { light_name, is_environment }, .. } = light_ray;
         let power = light_ray.power / chance;
@@ -146,7 +170,20 @@ impl<'a> Sources<'a> {
         Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from })
     }
 
-    /// Where the environment or a disk in the sky sends one, and its power.
+    /// Where a light without extent sends one to a caster, and its power.
+    fn leave_point(&self, point: Vec2, direction: Vec2, choices: Vec2) -> Option<LightRay> {
+        let (number, chance, _) = self.point_choice.sample(point.x);
+        let (light, light_name) = self.points[number];
+        let (axis, one_minus_cosine) = self.caster(choices.x).cone(light.position);
+        let wi = Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize();
+        // At a distance of 1, what arrives is what is sent out per steradian.
+        let intensity = light.arriving(light.position + wi)?.irradiance;
+        let pdf = self.towards_casters(|caster| caster.towards(light.position, wi));
+        let from = Origin { light_name, is_environment: false };
+        Some(LightRay { ray: Ray::new(light.position, wi, 0.5), power: intensity / (pdf * chance), from })
+    }
+
+    /// Where the environment or another light in the sky sends one, and its power.
     fn leave_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, anywhere: bool) -> Option<LightRay> {
         let scene = self.scene;
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
@@ -155,6 +192,10 @@ impl<'a> Sources<'a> {
             Sky::Sun(sun, _) => {
                 let (to_light, pdf) = sun.sample(direction);
                 (to_light, sun.disk_radiance(), pdf)
+            }
+            Sky::Parallel(light, _) => {
+                let arriving = light.arriving();
+                (arriving.wi, arriving.irradiance, 1.0)
             }
             Sky::Environment => {
                 // Light sampling leaves what is even in the sky to lobes, but photons bring it, too.
@@ -176,7 +217,9 @@ impl<'a> Sources<'a> {
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
         let power = radiance * (self.sky.len() as f32 / (pdf * across));
         let from = match sky {
-            Sky::Sun(_, light_name) => Origin { light_name: *light_name, is_environment: false },
+            Sky::Sun(_, light_name) | Sky::Parallel(_, light_name) => {
+                Origin { light_name: *light_name, is_environment: false }
+            }
             Sky::Environment => Origin { light_name: scene.environment_name, is_environment: true },
         };
         Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from })
@@ -195,6 +238,12 @@ impl<'a> Sources<'a> {
     fn mixed(&self, anywhere: f32, towards: f32) -> f32 {
         self.anywhere * anywhere + (1.0 - self.anywhere) * towards
     }
+}
+
+/// What of the sky has an extent.
+fn sky(scene: &Scene) -> impl Iterator<Item = Sky<'_>> {
+    let suns = scene.suns.iter().map(|(sun, name)| Sky::Sun(sun, *name));
+    suns.chain(has_bright_sky(scene).then_some(Sky::Environment))
 }
 
 /// Whether photons come from the environment. What is the same from everywhere sends none.
