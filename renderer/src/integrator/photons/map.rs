@@ -29,6 +29,8 @@ use std::ops::Range;
 /// Photons of a round, and how many a thread traces together.
 const ROUND: u32 = 1 << 16;
 const TOGETHER: u32 = 1 << 12;
+/// Of the rounds that a guide takes, as all of these photons go to casters, and half of a guide's.
+const SHARE: u32 = 2;
 /// Those that are enough.
 const ENOUGH: usize = 1 << 20;
 
@@ -47,7 +49,7 @@ pub fn map(scene: &Scene, visible: &Ball, seed: u32, most: u32, stop: &(dyn Fn()
     let casters = casters::of_picture(scene, visible);
     let sources = Sources::towards(scene, casters.clone())?;
     let (mut all, mut rounds) = (Vec::new(), 0);
-    for round in 0..most {
+    for round in 0..most.div_ceil(SHARE) {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
         let landed: Vec<Vec<CausticPhoton>> = batches
             .map_init(Workspace::default, |work, first| match stop() {
