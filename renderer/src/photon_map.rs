@@ -12,7 +12,7 @@ use ssl_compiler::runtime::LANES;
 use std::ops::Range;
 
 /// Bounces of a photon that are told apart; more count as so many.
-pub const TOLD_APART: usize = 7;
+pub const TOLD_APART: usize = 12;
 
 /// Irradiance about a place of a surface.
 #[derive(Clone, Copy, Debug)]
@@ -115,4 +115,51 @@ fn side(normal: Vec3) -> usize {
     let along = normal.abs();
     let axis = (0..3).fold(0, |best, axis| if along[axis] > along[best] { axis } else { best });
     2 * axis + usize::from(normal[axis] < 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(position: Vec3, normal: Vec3, irradiance: f32) -> IrradianceSample {
+        let within = [0.25, 0.5, 0.5, 1.0].into_iter().chain(std::iter::repeat(1.0));
+        let mut of_bounces = [0.0; TOLD_APART];
+        of_bounces.iter_mut().zip(within).for_each(|(place, share)| *place = share);
+        let irradiance = Vec3::splat(irradiance);
+        IrradianceSample { position, normal, wi: normal, irradiance, within: of_bounces, reach: 0.2 }
+    }
+
+    #[test]
+    fn few_bounces_bring_their_share() {
+        let sample = sample(Vec3::ZERO, Vec3::Y, 8.0);
+        let shares: Vec<f32> = [0, 1, 2, 3, 4, 11, 12, 500].map(|most| sample.of_bounces(most).x).to_vec();
+        assert_eq!(shares, [0.0, 2.0, 4.0, 4.0, 8.0, 8.0, 8.0, 8.0]);
+    }
+
+    /// On both sides of a sheet, and beside it.
+    #[test]
+    fn samples_are_found_on_their_side() {
+        let grid = (0..400).map(|i| Vec3::new((i % 20) as f32 * 0.1, 0.0, (i / 20) as f32 * 0.1));
+        let samples = grid.flat_map(|at| [(Vec3::Y, 1.0), (Vec3::NEG_Y, 2.0)].map(|(n, light)| sample(at, n, light)));
+        let map = PhotonMap::new(samples.collect(), Vec::new(), false).expect("there are samples");
+        let asked = [
+            (Vec3::new(0.52, 0.0, 0.71), Vec3::Y, Some(1.0)),
+            (Vec3::new(0.52, 0.0, 0.71), Vec3::NEG_Y, Some(2.0)),
+            (Vec3::new(0.52, 0.0, 0.71), Vec3::new(0.6, 0.8, 0.0), Some(1.0)),
+            (Vec3::new(0.52, 0.0, 0.71), Vec3::X, None),
+            (Vec3::new(0.52, 0.5, 0.71), Vec3::Y, None),
+            (Vec3::new(3.0, 0.0, 0.71), Vec3::Y, None),
+        ];
+        let (mut places, mut normals) = (Row3::ZERO, Row3::splat(Vec3::Y));
+        for (lane, (place, normal, _)) in asked.iter().enumerate() {
+            places.set(lane, *place);
+            normals.set(lane, *normal);
+        }
+        let found = map.find(0b111111, &places, &normals);
+        for ((place, normal, light), found) in asked.into_iter().zip(found) {
+            assert_eq!(found.map(|sample| sample.irradiance.x), light, "{place} {normal}");
+            assert!(found.is_none_or(|sample| sample.position.distance(place) < 0.15));
+        }
+        assert!(PhotonMap::new(Vec::new(), Vec::new(), true).is_none());
+    }
 }

@@ -9,6 +9,7 @@ use super::probe::{NotedLight, ProbedLight};
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
+use crate::geometry::Hit;
 use crate::light::{self, LightId};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_of};
 use crate::photon_map::PhotonMap;
@@ -29,7 +30,8 @@ pub fn note_bounces(scene: &Scene, vertices: &Vertices, paths: &mut [Path]) {
         let (path, gnormal) = (&mut paths[vertices.paths[lane] as usize], vertices.gnormals.get(lane));
         let Mapped { near, far } = vertices.mapped;
         let mapped = if next.wi.dot(gnormal) > 0.0 { near } else { far } >> lane & 1 != 0;
-        path.narrow = path.narrow.after(narrow_share_of(&next, gnormal, 1.0), mapped);
+        let narrow = narrow_share_of(&next, vertices.shading_normal(lane), 1.0);
+        path.narrow = path.narrow.after(narrow, mapped);
     }
 }
 
@@ -43,7 +45,7 @@ pub fn kept_shares(
     let mut kept = [1.0; LANES];
     for lane in lanes_of(round.lanes) {
         let (path, wi) = (&paths[vertices.paths[lane] as usize], round.wi.get(lane));
-        let cosine = wi.dot(vertices.gnormals.get(lane));
+        let cosine = wi.dot(vertices.shading_normal(lane));
         let share = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
         let place = vertices.places.position.get(lane);
         let is_of_photons = || match &round.radiance[lane] {
@@ -61,10 +63,10 @@ pub fn kept_shares(
     kept
 }
 
-/// The share that a path keeps of what a primitive sends it from a place that it met.
-pub fn kept_of_shape(scene: &Scene, path: &Path, primitive: u32, place: Vec3) -> f32 {
-    let is_of_photons = |map: &PhotonMap| sends_photons(scene, primitive) && map.has_ray(place, -path.ray.direction);
-    kept(scene, path, is_of_photons)
+/// The share that a path keeps of what a shape sends it from a place that it met.
+pub fn kept_of_shape(scene: &Scene, path: &Path, hit: &Hit, place: Vec3) -> f32 {
+    let sends = || sends_photons(scene, hit.primitive) && scene.lights.is_drawn(hit);
+    kept(scene, path, |map| map.has_ray(place, -path.ray.direction) && sends())
 }
 
 /// The share that a path keeps of the environment.
@@ -116,7 +118,7 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
     let values = vertices.ask_lobes(scene, |block| block.eval(inside, &directions));
     for (lane, sample) in lanes_of(inside).filter_map(|lane| Some((lane, found[lane]?))) {
         let (value, cosine) = (values.value.get(lane), sample.wi.dot(normals.get(lane)));
-        let share = 1.0 - narrow_share(value, cosine);
+        let share = 1.0 - narrow_share(value, sample.wi.dot(vertices.shading_normal(lane)));
         // Light that came at once is no photon's: one bounce is the least, and this vertex is one, too.
         let most = scene.integrator.max_depth.saturating_sub(vertices.depth(lane) + 1);
         let irradiance = sample.of_bounces(most);

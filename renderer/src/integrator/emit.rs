@@ -31,7 +31,7 @@ fn shape_emission(scene: &Scene, path: &Path, point: &ShadingPoint) -> ShapeEmis
     if radiance == Vec3::ZERO && scene.lights.glow(shape.material) == MaterialEmission::Dark {
         return ShapeEmission::NONE;
     }
-    let kept = kept_of_shape(scene, path, point.hit.primitive, point.surface.position);
+    let kept = kept_of_shape(scene, path, &point.hit, point.surface.position);
     let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);
     // As seen from where the path was scattered last, whatever it passed since.
     let hit = Hit { t: path.passed + point.hit.t, ..point.hit };

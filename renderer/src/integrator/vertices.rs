@@ -135,6 +135,11 @@ impl Vertices {
         ask(&mut BlockBsdf { own, gnormal: gnormals, bent_normals, native, natives_of: &natives_of })
     }
 
+    /// The interpolated normal of a lane, on the side that its ray came from.
+    pub fn shading_normal(&self, lane: usize) -> Vec3 {
+        self.points[lane].surface.normal_seen()
+    }
+
     /// A bit for each lane whose path goes on as far as is known.
     pub fn going_on_mask(&self) -> u32 {
         mask_of(self.going_on())

@@ -128,6 +128,11 @@ impl SceneLights {
         self.points.len() > FEW
     }
 
+    /// Whether points are drawn where a ray met a shape that emits: of very many lights, and of what seemed dark, none are.
+    pub fn is_drawn(&self, hit: &Hit) -> bool {
+        self.emitters.binary_search(&Emitter::of(hit)).is_ok()
+    }
+
     /// Whether any shape may send out light, whether [`SceneLights::sample`] gives it or not.
     pub fn any_shape_emits(&self) -> bool {
         self.any_shape_emits

@@ -35,7 +35,10 @@ impl Ball {
     /// The density of directions that are even over that cone.
     pub fn towards(&self, from: Vec3, direction: Vec3) -> f32 {
         let (axis, one_minus_cosine) = self.cone(from);
-        let is_met = one_minus_cosine == 2.0 || 1.0 - axis.dot(direction) <= one_minus_cosine;
+        // In a narrow cone the sine tells what rounding takes from the cosine.
+        let sine2 = one_minus_cosine * (2.0 - one_minus_cosine);
+        let within = || axis.dot(direction) > 0.0 && axis.cross(direction).length_squared() <= sine2;
+        let is_met = one_minus_cosine == 2.0 || within();
         if is_met { 1.0 / (TAU * one_minus_cosine) } else { 0.0 }
     }
 
@@ -44,5 +47,56 @@ impl Ball {
         let way = through - self.center;
         let beside2 = (way - direction * way.dot(direction)).length_squared();
         if beside2 <= self.radius * self.radius { 1.0 / (PI * self.radius * self.radius) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Frame, concentric_disk, uniform_cone};
+    use glam::{DVec2, Vec2};
+
+    /// Points of the unit square (Roberts' R2 sequence).
+    fn points(count: usize) -> impl Iterator<Item = Vec2> {
+        (0..count).map(|i| (DVec2::new(0.754_877_666, 0.569_840_291) * i as f64).fract().as_vec2())
+    }
+
+    /// From near, from far, from within and from its middle: what is drawn has the density, which adds up to one.
+    #[test]
+    fn directions_to_a_ball_have_their_density() {
+        let ball = Ball { center: Vec3::new(1.0, 2.0, 3.0), radius: 0.5 };
+        for from in [Vec3::ZERO, Vec3::new(1.0, 2.0, 3.6), Vec3::new(1.1, 2.0, 3.0), ball.center] {
+            let sum: f32 = points(1 << 16).map(|u| ball.towards(from, uniform_cone(u, 2.0)) * 2.0 * TAU).sum();
+            assert!((sum / (1 << 16) as f32 - 1.0).abs() < 0.02, "{from}: {sum}");
+            let (axis, one_minus_cosine) = ball.cone(from);
+            let drawn = |u| Frame::about(axis).to_world(uniform_cone(u, one_minus_cosine)).normalize();
+            assert!(points(1000).filter(|u| ball.towards(from, drawn(*u)) > 0.0).count() > 990, "{from}");
+            assert!(points(1000).all(|u| !(ball.towards(from, -drawn(u)) > 0.0) || one_minus_cosine == 2.0));
+        }
+    }
+
+    /// A small glass far from its lamp: the cosines of all directions to it round to one.
+    #[test]
+    fn far_balls_are_hit_and_missed() {
+        let (ball, from) = (Ball { center: Vec3::new(300.0, 400.0, 0.0), radius: 0.05 }, Vec3::ZERO);
+        let (axis, _) = ball.cone(from);
+        let frame = Frame::about(axis);
+        let at = |offset: Vec2| (ball.center + frame.to_world(offset.extend(0.0))).normalize();
+        let met = |share: f32| {
+            points(1000)
+                .filter(|u| ball.towards(from, at(concentric_disk(*u).normalize_or_zero() * share * ball.radius)) > 0.0)
+                .count()
+        };
+        assert!(met(0.9) > 990 && met(1.1) < 10, "{} {}", met(0.9), met(1.1));
+    }
+
+    #[test]
+    fn lines_across_a_ball_have_their_density() {
+        let ball = Ball { center: Vec3::new(1.0, 2.0, 3.0), radius: 0.5 };
+        let direction = Vec3::new(0.6, 0.0, 0.8);
+        let frame = Frame::about(direction);
+        let through = |u: Vec2| ball.center + frame.to_world(((u - 0.5) * 2.0).extend(7.0));
+        let sum: f32 = points(1 << 16).map(|u| ball.across(through(u), direction) * 4.0).sum();
+        assert!((sum / (1 << 16) as f32 - 1.0).abs() < 0.02, "{sum}");
     }
 }

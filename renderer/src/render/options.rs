@@ -114,7 +114,7 @@ impl RenderOptions {
 }
 
 /// What of a sample depends on how many there are: how far footprints of textures shrink, where sequences that neighbours
-/// share begin, that a single one goes through the middle of its pixel, and how many photons show paths the way.
+/// share begin, that a single one goes through the middle of its pixel, and how many photons there are.
 fn dependence(scene: &Scene, frame: (u32, u32), samples: u32) -> u64 {
     let looked_up = TextureOptions { samples, ..TextureOptions::default() }.footprint_scale();
     let footprints = if scene.textures.is_empty() { 0 } else { looked_up.to_bits() };

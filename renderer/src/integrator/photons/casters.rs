@@ -1,4 +1,5 @@
-//! What focuses light: balls round the shapes whose materials have narrow lobes. Photons are sent there more often than elsewhere.
+//! What focuses light: balls round the shapes whose materials have narrow lobes. Photons of a guide are sent there more often than
+//! elsewhere, those of a photon map there alone.
 
 use crate::bsdf::{Bsdf, BsdfSample, OwnLobe, OwnLobes};
 use crate::geometry::{Body, Geometry, Surface};
@@ -36,7 +37,7 @@ pub fn find(scene: &Scene) -> Vec<Ball> {
     }
 }
 
-/// Those of a picture whose camera sees what is in a ball: what is larger counts as far as it is there.
+/// Those of a picture that shows what is in a ball: of what is larger than the ball, only what may be in it counts.
 pub fn of_picture(scene: &Scene, visible: &Ball) -> Vec<Ball> {
     let (mut balls, large): (Vec<Ball>, Vec<Ball>) =
         find(scene).into_iter().partition(|ball| ball.radius <= visible.radius);
@@ -62,7 +63,7 @@ pub fn is_narrow(next: &BsdfSample) -> bool {
 }
 
 /// Whether the material has narrow lobes at a point that looks straight or aslant at its light. Where its textures make them
-/// elsewhere alone, photons still find them, if not as often.
+/// elsewhere alone, photons of a guide still find them, if not as often.
 fn may_focus(scene: &Scene, material: usize) -> bool {
     let aslant = Vec3::new(0.6, 0.0, -0.8);
     let points = [Vec3::NEG_Z, aslant].map(|incident| {

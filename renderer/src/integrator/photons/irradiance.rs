@@ -10,8 +10,8 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::{PI, TAU};
 
-/// Photons for each sample, and samples that a thread makes together.
-const PER_SAMPLE: usize = 8;
+/// Judging photons for each sample, and samples that a thread makes together.
+const PER_SAMPLE: usize = 4;
 const TOGETHER: usize = 256;
 /// How far a sample looks for photons at most, as a share of the size of what the picture shows.
 const FARTHEST: f32 = 0.08;
@@ -30,13 +30,24 @@ struct Site {
     position: Vec3,
     /// On the side that is looked at.
     normal: Vec3,
+    /// About how far the photons near it reach.
+    reach: f32,
 }
 
-/// Samples of the irradiance that photons bring, in a scene of which the picture shows a part of this `size`.
-pub fn samples(scene: &Scene, photons: Vec<CausticPhoton>, size: f32) -> Vec<IrradianceSample> {
+/// Samples of the irradiance that photons bring, in a scene of which the picture shows a part of this `size`; none of those that are still to
+/// be made when `stop` says so.
+pub fn samples(
+    scene: &Scene,
+    photons: Vec<CausticPhoton>,
+    size: f32,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Vec<IrradianceSample> {
     let landed = Landed::new(photons, FARTHEST * size);
-    let chosen: Vec<usize> = (0..landed.photons.len()).step_by(PER_SAMPLE).collect();
+    let chosen = landed.some_judges(PER_SAMPLE);
     let some = chosen.par_chunks(TOGETHER).map_init(Near::default, |near, chosen| {
+        if stop() {
+            return Vec::new();
+        }
         let sites = sites(scene, &landed, chosen);
         let mut samples: Vec<IrradianceSample> = sites.iter().filter_map(|site| about(&landed, site, near)).collect();
         divide_by_cover(scene, &mut samples);
@@ -54,23 +65,23 @@ fn sites(scene: &Scene, landed: &Landed, chosen: &[usize]) -> Vec<Site> {
     };
     let places = places(scene, chosen.iter().map(beside).collect());
     let site = |(&number, place): (&usize, Option<Place>)| {
-        let CausticPhoton { position, normal, .. } = landed.photons[number];
+        let (CausticPhoton { position, normal, .. }, reach) = (landed.photons[number], landed.reach(number));
         let turned = place.map(|place| (place.position, place.gnormal * place.gnormal.dot(normal).signum()));
         let (position, normal) = turned.filter(|(_, n)| n.dot(normal) > SAME_WAY).unwrap_or((position, normal));
-        Site { position, normal }
+        Site { position, normal, reach }
     };
     chosen.iter().zip(places).map(site).collect()
 }
 
 /// What the photons near a place make, if the surface is a plane.
-fn about(landed: &Landed, &Site { position, normal }: &Site, near: &mut Near) -> Option<IrradianceSample> {
-    landed.find(position, near);
+fn about(landed: &Landed, &Site { position, normal, reach }: &Site, near: &mut Near) -> Option<IrradianceSample> {
+    landed.find(position, reach, near);
     let all = near.photons.iter().map(|&(distance2, number)| (distance2, &landed.photons[number as usize]));
     let facing: Vec<(f32, &CausticPhoton)> = all.filter(|(_, photon)| photon.normal.dot(normal) > SAME_WAY).collect();
     // Few are sometimes many by chance. So that this brings no light, those that judge are none of those that count.
     let counts = |photon: &CausticPhoton| near.all || !photon.judges;
     let judging = facing.iter().filter(|(_, photon)| photon.judges).count();
-    if !near.all && judging < LEAST_JUDGES {
+    if judging < LEAST_JUDGES {
         return None;
     }
     let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);

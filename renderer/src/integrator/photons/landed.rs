@@ -36,7 +36,7 @@ impl Located for CausticPhoton {
 
 /// Neighbours that are looked for: more where there are more photons in all, by their root, so that more photons make both less noise and
 /// less blur.
-const NEIGHBOURS: RangeInclusive<usize> = 32..=256;
+const NEIGHBOURS: RangeInclusive<usize> = 32..=128;
 /// All photons over the square of the neighbours.
 const PER_SQUARE: usize = 64;
 /// Photons in a part of the tree at most.
@@ -82,9 +82,20 @@ impl Landed {
         (self.neighbours as f32 * area / (PI * range.len() as f32)).sqrt().min(self.farthest)
     }
 
-    /// Finds the photons nearest to a place.
-    pub fn find(&self, place: Vec3, near: &mut Near) {
-        let mut radius = 0.02 * self.farthest;
+    /// One of so many of those that judge, by their numbers. Where all photons of a part share one place, one stands for them.
+    pub fn some_judges(&self, each: usize) -> Vec<usize> {
+        let of_part = |(range, (low, high)): &(Range<usize>, Bounds)| {
+            let most = if low == high { 1 } else { usize::MAX };
+            let judges = range.clone().filter(|&number| self.photons[number].judges);
+            judges.step_by(each).take(most).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(of_part).collect()
+    }
+
+    /// Finds the photons nearest to a place, about which they reach so far.
+    pub fn find(&self, place: Vec3, about: f32, near: &mut Near) {
+        // A little less than is wanted costs another round, much more a look at all that is there.
+        let mut radius = about.clamp(1e-4 * self.farthest, self.farthest);
         loop {
             near.photons.clear();
             self.tree.within(0, place, radius, |part| {
@@ -112,6 +123,50 @@ impl Landed {
             }
             let growth = ((self.neighbours + 2) as f32 / found as f32).sqrt();
             radius = (radius * growth.clamp(1.2, 4.0)).min(self.farthest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn landed(places: impl Iterator<Item = Vec3>, farthest: f32) -> Landed {
+        let at = |(i, position)| {
+            let (wi, power, judges) = (Vec3::Y, Vec3::ONE, i % 2 == 0);
+            CausticPhoton { position, wi, normal: Vec3::Y, power, bounces: 1, judges }
+        };
+        Landed::new(places.enumerate().map(at).collect(), farthest)
+    }
+
+    /// As a search among all finds them, wherever it begins.
+    #[test]
+    fn the_nearest_are_found() {
+        let step = Vec3::new(0.819_172_5, 0.0, 0.549_700_5);
+        let photons = landed((0..3000).map(|i| (step * i as f32).fract()), 0.3);
+        for (i, about) in [0.0, 0.01, 0.1, 1.0].into_iter().enumerate() {
+            let (place, mut near) = ((step * (i as f32 + 0.5)).fract(), Near::default());
+            photons.find(place, about, &mut near);
+            let mut all: Vec<f32> = photons.photons.iter().map(|p| p.position.distance_squared(place)).collect();
+            all.sort_by(f32::total_cmp);
+            assert!(near.all && near.photons.len() == photons.neighbours);
+            assert_eq!(near.radius2, all[photons.neighbours]);
+            assert!(near.photons.iter().all(|(distance2, _)| *distance2 <= near.radius2));
+        }
+    }
+
+    /// None there, one, and thousands in one place, for which one judge stands.
+    #[test]
+    fn few_photons_and_many_in_one_place_are_found() {
+        for (count, expected) in [(1, 1), (5000, 32)] {
+            let photons = landed((0..count).map(|_| Vec3::ONE), 0.3);
+            assert_eq!(photons.some_judges(4).len(), 1);
+            let mut near = Near::default();
+            for (place, found) in [(Vec3::ONE, expected), (Vec3::X * 9.0, 0)] {
+                photons.find(place, 0.0, &mut near);
+                assert_eq!(near.photons.len(), found);
+                assert!(near.radius2 > 0.0 && near.radius2 <= 0.3 * 0.3 * 1.001);
+            }
         }
     }
 }

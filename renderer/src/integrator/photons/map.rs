@@ -5,7 +5,6 @@ use super::irradiance;
 use super::landed::CausticPhoton;
 use super::sources::{Sources, has_bright_sky};
 use super::trail::of_energy;
-use crate::bsdf::BsdfSample;
 use crate::integrator::differentials::Differentials;
 use crate::integrator::end::End;
 use crate::integrator::intersect;
@@ -31,6 +30,8 @@ const ROUND: u32 = 1 << 16;
 const TOGETHER: u32 = 1 << 12;
 /// Of the rounds that a guide takes, as all of these photons go to casters, and half of a guide's.
 const SHARE: u32 = 2;
+/// Surfaces that a photon meets at most: what white metal throws to and fro more often is left out.
+const LONGEST: u32 = 64;
 /// Those that are enough.
 const ENOUGH: usize = 1 << 20;
 
@@ -45,7 +46,7 @@ struct Flight {
 /// enough; `None` where none landed. It is the same for any number of threads. The scene must have none yet.
 pub fn map(scene: &Scene, visible: &Ball, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<PhotonMap> {
     // A path needs a bounce to the photon's surface, and one that is not narrow.
-    let bounces = scene.integrator.max_depth.checked_sub(1).filter(|bounces| *bounces > 0)?;
+    let bounces = scene.integrator.max_depth.min(LONGEST).checked_sub(1).filter(|bounces| *bounces > 0)?;
     let casters = casters::of_picture(scene, visible);
     let sources = Sources::towards(scene, casters.clone())?;
     let (mut all, mut rounds) = (Vec::new(), 0);
@@ -69,7 +70,7 @@ pub fn map(scene: &Scene, visible: &Ball, seed: u32, most: u32, stop: &(dyn Fn()
     // Those of whole rounds alone: what stopped one is no measure of its light.
     let emitted = (rounds * ROUND) as f32;
     all.iter_mut().for_each(|photon| photon.power /= emitted);
-    PhotonMap::new(irradiance::samples(scene, all, visible.radius), casters, has_bright_sky(scene))
+    PhotonMap::new(irradiance::samples(scene, all, visible.radius, stop), casters, has_bright_sky(scene))
 }
 
 /// Traces some of the photons to their ends.
@@ -142,6 +143,7 @@ fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32)
         let Some(next) = vertices.next[lane].filter(|next| next.specular.is_none_or(|s| !s.straight)) else { continue };
         let (index, wo) = (vertices.paths[lane] as usize, -vertices.points[lane].incident);
         let (path, flight, gnormal) = (&mut paths[index], &mut flights[index], vertices.gnormals.get(lane));
+        let normal = next.specular.map_or(vertices.shading_normal(lane), |specular| specular.normal);
         // The light that lights a path's last vertex, which is the first that a photon meets.
         let first = flight.bounces == 0;
         flight.bounces += 1;
@@ -155,8 +157,8 @@ fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32)
         }
         let of_energy = of_energy(&next);
         let before = max_channel(vertices.throughput.get(lane));
-        let narrow = narrow_share_of(&next, gnormal, of_energy);
-        path.beta *= narrow * of_energy * of_shading_normal(&next, wo, gnormal);
+        let narrow = narrow_share_of(&next, normal, of_energy);
+        path.beta *= narrow * of_energy * of_shading_normal(normal, gnormal, wo, next.wi);
         let survival = (max_channel(path.beta) / before).min(1.0);
         let numbers = BounceNumbers::new(path.sampler, vertices.step);
         match numbers.roulette() < survival {
@@ -166,12 +168,11 @@ fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32)
     }
 }
 
-/// What a specular bounce about a shading normal is for light, beside what it is for a path the other way (Veach, "Robust Monte Carlo
-/// Methods for Light Transport Simulation", 1997, section 5.3).
-fn of_shading_normal(next: &BsdfSample, wo: Vec3, gnormal: Vec3) -> f32 {
-    let Some(specular) = next.specular else { return 1.0 };
-    let ratio = |v: Vec3| v.dot(specular.normal).abs() / v.dot(gnormal).abs();
-    let factor = ratio(wo) / ratio(next.wi);
-    // Where one of them grazes the surface there is no telling.
+/// What a bounce about a shading normal is for light, beside what it is for a path the other way (Veach, "Robust Monte Carlo Methods for
+/// Light Transport Simulation", 1997, section 5.3).
+fn of_shading_normal(normal: Vec3, gnormal: Vec3, wo: Vec3, wi: Vec3) -> f32 {
+    let ratio = |v: Vec3| v.dot(normal).abs() / v.dot(gnormal).abs();
+    let factor = ratio(wo) / ratio(wi);
+    // Where one of them grazes the surface it may be anything, and a single photon would be all light that there is.
     if factor.is_finite() { factor.min(10.0) } else { 0.0 }
 }

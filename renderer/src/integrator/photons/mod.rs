@@ -1,5 +1,5 @@
 //! Photons: light that leaves the lights and lands on surfaces by way of mirrors and glass, or straight. They take the stages of
-//! paths from the camera, and tell these where to look for such light: see [`crate::guide`].
+//! paths from the camera, and tell these where to look for such light, or bring it: see [`crate::guide`] and [`crate::photon_map`].
 
 mod casters;
 mod irradiance;
