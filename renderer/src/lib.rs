@@ -8,7 +8,7 @@ pub mod caches;
 pub mod math;
 
 pub mod memory;
-mod photon_map;
+pub mod photon_map;
 
 pub mod ray;
 
