@@ -5,21 +5,16 @@ use super::irradiance;
 use super::landed::CausticPhoton;
 use super::sources::{Sources, has_bright_sky};
 use super::trail::of_energy;
-use crate::integrator::differentials::Differentials;
+use super::walk::{Carrier, samplers, walk};
 use crate::integrator::end::End;
-use crate::integrator::intersect;
 use crate::integrator::narrow_shares::narrow_share_of;
 use crate::integrator::numbers::BounceNumbers;
-use crate::integrator::order::block_end;
 use crate::integrator::path::MAX_PASSES;
-use crate::integrator::scatter::{sample_lobes, turn};
-use crate::integrator::shading;
 use crate::integrator::workspace::Workspace;
 use crate::light::LightName;
 use crate::math::ball::Ball;
 use crate::math::max_channel;
 use crate::photon_map::PhotonMap;
-use crate::sampler::Sampler;
 use crate::scene::Scene;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -80,37 +75,31 @@ fn trace(
     numbers: Range<u32>,
     work: &mut Workspace,
 ) -> Vec<CausticPhoton> {
-    let mut landed = Vec::new();
-    work.paths.clear();
-    let mut flights = Vec::new();
-    // The pixel is none of the picture's.
-    let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
-    for emitted in samplers.filter_map(|sampler| sources.begin(sampler)) {
+    let (mut flights, mut photons) = (Vec::new(), Vec::new());
+    for emitted in samplers(seed, numbers).filter_map(|sampler| sources.begin(sampler)) {
         flights.push(Flight { bounces: 0, light_name: emitted.light_name });
-        work.paths.push(emitted.path);
+        photons.push(emitted.path);
     }
-    work.active.clear();
-    work.active.extend(0..work.paths.len() as u32);
-    for step in 0..=most + MAX_PASSES {
-        intersect::find(scene, work, |_, _| true);
-        work.active.clear();
-        let mut begin = 0;
-        while begin < work.surface_hits.len() {
-            let end = block_end(&work.surface_hits, begin, |hit| hit.material);
-            shading::shade(scene, work, begin..end, step, Differentials::Never);
-            land(work, &flights, most, &mut landed);
-            sample_lobes(scene, work, |_, _, _| None);
-            go_on(scene, work, &mut flights, most);
-            turn(work);
-            begin = end;
-        }
-        if work.active.is_empty() {
-            break;
-        }
+    let mut traced = Traced { flights, most, landed: Vec::new() };
+    walk(scene, work, photons, most + MAX_PASSES + 1, &mut traced);
+    traced.landed
+}
+
+/// Photons that are traced together, the bounces that they may have, and those that landed.
+struct Traced {
+    flights: Vec<Flight>,
+    most: u32,
+    landed: Vec<CausticPhoton>,
+}
+
+impl Carrier for Traced {
+    fn arrive(&mut self, _scene: &Scene, work: &mut Workspace) {
+        land(work, &self.flights, self.most, &mut self.landed);
     }
-    work.said.clear();
-    scene.textures.cache().release();
-    landed
+
+    fn go_on(&mut self, scene: &Scene, work: &mut Workspace) {
+        go_on(scene, work, &mut self.flights, self.most);
+    }
 }
 
 /// Keeps what has come to surfaces by way of narrow bounces, and ends what has had the `most` of them.

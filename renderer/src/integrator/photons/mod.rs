@@ -8,26 +8,22 @@ mod map;
 mod sources;
 mod trail;
 mod visible;
+mod walk;
 
 pub use map::map;
 pub use visible::visible;
 
-use super::differentials::Differentials;
-use super::intersect;
-use super::order::block_end;
-use super::scatter::{sample_lobes, turn};
-use super::shading;
 use super::workspace::Workspace;
 use crate::guide::{Guide, Photon};
 use crate::material::ShadingPoint;
 use crate::math::luminance;
-use crate::sampler::Sampler;
 use crate::scene::Scene;
 use rayon::prelude::*;
 use sources::{Emitted, Sources};
 use std::f32::consts::FRAC_1_PI;
 use std::ops::{Range, RangeInclusive};
 use trail::{Trail, Transport, go_on};
+use walk::{Carrier, samplers, walk};
 
 /// Photons of a round, and how many a thread traces together.
 const ROUND: u32 = 1 << 16;
@@ -92,36 +88,27 @@ pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Syn
 
 /// Traces some of the photons to their ends.
 fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Deposited {
-    let mut deposited = Deposited::default();
     work.lists_lobes = true;
-    work.paths.clear();
-    // The pixel is none of the picture's.
-    let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
-    let emitted: Vec<Emitted> = samplers.filter_map(|sampler| sources.begin(sampler)).collect();
-    let mut trails: Vec<Trail> = emitted.iter().map(Emitted::trail).collect();
-    work.paths.extend(emitted.into_iter().map(|emitted| emitted.path));
-    work.active.clear();
-    work.active.extend(0..work.paths.len() as u32);
-    for step in 0..LONGEST {
-        intersect::find(scene, work, |_, _| true);
-        work.active.clear();
-        let mut begin = 0;
-        while begin < work.surface_hits.len() {
-            let end = block_end(&work.surface_hits, begin, |hit| hit.material);
-            shading::shade(scene, work, begin..end, step, Differentials::Never);
-            deposit(scene, work, &trails, &mut deposited);
-            sample_lobes(scene, work, |_, _, _| None);
-            go_on(scene, work, &mut trails);
-            turn(work);
-            begin = end;
-        }
-        if work.active.is_empty() {
-            break;
-        }
+    let emitted: Vec<Emitted> = samplers(seed, numbers).filter_map(|sampler| sources.begin(sampler)).collect();
+    let mut traced = Traced { trails: emitted.iter().map(Emitted::trail).collect(), deposited: Deposited::default() };
+    walk(scene, work, emitted.into_iter().map(|emitted| emitted.path), LONGEST, &mut traced);
+    traced.deposited
+}
+
+/// Photons that are traced together, and what they left.
+struct Traced {
+    trails: Vec<Trail>,
+    deposited: Deposited,
+}
+
+impl Carrier for Traced {
+    fn arrive(&mut self, scene: &Scene, work: &mut Workspace) {
+        deposit(scene, work, &self.trails, &mut self.deposited);
     }
-    work.said.clear();
-    scene.textures.cache().release();
-    deposited
+
+    fn go_on(&mut self, scene: &Scene, work: &mut Workspace) {
+        go_on(scene, work, &mut self.trails);
+    }
 }
 
 /// Keeps what has come to surfaces that scatter it in all directions.
