@@ -116,6 +116,48 @@ fn photons_bring_caustics_of_lights_without_extent() {
     same("distant", &of(&distant("angle = 0.5\n")), &of(&distant("")), (0.01, 0.03));
 }
 
+/// What light samples find at metal so rough that lobes seldom meet the lamp.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_bring_what_light_samples_find_at_rough_metal() {
+    let lamp = LAMP.replace(
+        "[-0.2, 3, -0.2], [0.2, 3, -0.2], [-0.2, 3, 0.2]",
+        "[-0.05, 3, -0.05], [0.05, 3, -0.05], [-0.05, 3, 0.05]",
+    );
+    let lamp = lamp.replace("[40, 40, 40]", "[640, 640, 640]");
+    let rough = |text: String| {
+        text.replace("global_value<normal>, 0.2); }", "global_value<normal>, 0.45); }")
+            .replace("material = \"glass\"", "material = \"metal\"")
+    };
+    are_alike("rough", &|more| rough(room(&lamp, FLOOR, more)));
+}
+
+/// Where a kernel reaches over the edges of what it lies on.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_bring_as_much_to_narrow_strips() {
+    let strip = |i: u32| {
+        let x = i as f32 * 0.1 - 2.0;
+        format!("corners = [[{x}, 0, 2], [{}, 0, 2], [{x}, 0, -2]]\nmaterial = \"floor\"\n", x + 0.02)
+    };
+    let strips = (0..40).map(strip).collect::<Vec<_>>().join("[[shapes]]\ntype = \"quad\"\n");
+    let whole = "corners = [[-2, 0, 2], [2, 0, 2], [-2, 0, -2]]\nmaterial = \"floor\"\n";
+    are_alike("strips", &|more| room(LAMP, FLOOR, more).replace(whole, &strips));
+}
+
+/// That the mean of a scene is the same with guided paths and with photons.
+fn are_alike(name: &str, text: &dyn Fn(&str) -> String) {
+    let folder = Folder::new(&format!("map-{name}"));
+    let [guided, brought] = ["guided", "photons"].map(|caustics| {
+        let text = text(&format!("caustics = \"{caustics}\"\n"));
+        let mut scene = load(&folder, &text, BackendKind::Cranelift);
+        let found = statistics(&mut scene);
+        assert!(has_photons(&scene), "{name}");
+        found
+    });
+    same(name, &guided, &brought, (0.01, 0.03));
+}
+
 /// A lamp that does not light the glass throws nothing through it.
 #[test]
 #[ignore = "`cargo xtask ci` runs it in release"]
