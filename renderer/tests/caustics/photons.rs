@@ -137,10 +137,10 @@ fn photons_bring_what_light_samples_find_at_rough_metal() {
 #[ignore = "`cargo xtask ci` runs it in release"]
 fn photons_bring_as_much_to_narrow_strips() {
     let strip = |i: u32| {
-        let x = i as f32 * 0.1 - 2.0;
-        format!("corners = [[{x}, 0, 2], [{}, 0, 2], [{x}, 0, -2]]\nmaterial = \"floor\"\n", x + 0.02)
+        let x = i as f32 * 0.02 - 2.0;
+        format!("corners = [[{x}, 0, 2], [{}, 0, 2], [{x}, 0, -2]]\nmaterial = \"floor\"\n", x + 0.005)
     };
-    let strips = (0..40).map(strip).collect::<Vec<_>>().join("[[shapes]]\ntype = \"quad\"\n");
+    let strips = (0..200).map(strip).collect::<Vec<_>>().join("[[shapes]]\ntype = \"quad\"\n");
     let whole = "corners = [[-2, 0, 2], [2, 0, 2], [-2, 0, -2]]\nmaterial = \"floor\"\n";
     are_alike("strips", &|more| room(LAMP, FLOOR, more).replace(whole, &strips));
 }
