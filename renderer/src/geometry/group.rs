@@ -168,14 +168,6 @@ impl Geometry {
         self.groups[Geometry::WORLD as usize].paths
     }
 
-    /// The primitives of a group, instances among them.
-    pub fn primitives_of(&self, group: u32) -> impl Iterator<Item = u32> {
-        self.groups[group as usize].bodies.iter().flat_map(|&number| {
-            let first = self.first_of(number);
-            first..first + self.bodies[number as usize].count() as u32
-        })
-    }
-
     /// The bodies of a group, each with the number of its first primitive.
     pub fn bodies_of(&self, group: u32) -> impl Iterator<Item = (u32, &Body)> {
         let bodies = self.groups[group as usize].bodies.iter();
