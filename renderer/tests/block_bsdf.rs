@@ -2,7 +2,7 @@
 //! that are bent.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{BentNormals, BlockBsdf, Bsdf, BsdfSample, Own, OwnLobes, WeightedLobe};
+use renderer::bsdf::{BentNormals, BlockBsdf, Bsdf, BsdfSample, Own, OwnLobes, WeightedLobe, oracles};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{
     Making, Material, Scratch, Shaded, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings,
@@ -38,7 +38,8 @@ struct Block {
 
 fn material(closure: &str, lobes_in_rust: bool) -> Material {
     let body = "const normal n = global_value<normal>; const float u = global_value<uvw>.x, v = global_value<uvw>.y; closure none;";
-    let (language, making) = (ShadingLanguage::new(), Making { lobes_in_rust, ..Making::default() });
+    let language = ShadingLanguage::with_closures(&if lobes_in_rust { oracles() } else { Vec::new() });
+    let making = Making::default();
     let mut compiler = language.compiler(&making, &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_source("main.ssl", format!("shader main(out closure c) {{ {body} c = {closure}; }}"));
     let shader = language.compile(&making, &compiler.program(file), None).unwrap_or_else(|e| panic!("{closure}: {e}"));

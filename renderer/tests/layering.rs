@@ -1,7 +1,7 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
 use glam::Vec3;
-use renderer::bsdf::{BentNormals, Bsdf, Own, OwnLobes, WeightedLobe};
+use renderer::bsdf::{BentNormals, Bsdf, ClosureKind, Own, OwnLobes, WeightedLobe, oracles};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::math::uniform_cone;
@@ -23,16 +23,16 @@ fn seen(body: &str, cosine: f32, backfacing: bool) -> Seen {
 }
 
 fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
-    seen_by(&Making::default(), imports, body, cosine, backfacing)
+    seen_by(&[], imports, body, cosine, backfacing)
 }
 
-fn seen_by(making: &Making, imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
+fn seen_by(closures: &[ClosureKind], imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let body = format!("const normal n = global_value<normal>; closure none; {body}");
     let text = format!("{imports} shader main(out closure c) {{ {body} }}");
-    let language = ShadingLanguage::new();
-    let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
+    let (language, making) = (ShadingLanguage::with_closures(closures), Making::default());
+    let mut compiler = language.compiler(&making, &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_source("main.ssl", text);
-    let shader = language.compile(making, &compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
+    let shader = language.compile(&making, &compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
     let gnormal = if backfacing { Vec3::NEG_Z } else { Vec3::Z };
     let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine * gnormal.z);
     let surface = Surface { normal: Vec3::Z, gnormal: Vec3::Z, backfacing, ..Surface::default() };
@@ -105,10 +105,9 @@ fn lobes_scatter_alike_in_both_languages() {
     let mixture = format!("0.25 * {WHITE} + color(0.2, 0.4, 0.6) * {glossy}");
     let closures =
         [WHITE.to_owned(), mixture.clone(), format!("{CLEAR}{mixture})"), format!("{CLEAR}{CLEAR}{WHITE}))")];
-    let in_rust = Making { lobes_in_rust: true, ..Making::default() };
     for (closure, cosine) in closures.iter().flat_map(|c| [(c, 0.9), (c, 0.3)]) {
         let body = format!("c = {closure};");
-        let [rust, ssl] = [&in_rust, &Making::default()].map(|making| seen_by(making, "", &body, cosine, false));
+        let [rust, ssl] = [oracles(), Vec::new()].map(|closures| seen_by(&closures, "", &body, cosine, false));
         assert!(rust.own.is_empty() && !ssl.own.is_empty(), "{closure}");
         assert_eq!(names(&rust), names(&ssl));
         let mut s = Sampler::new(6, (2, 1), 0);

@@ -10,7 +10,7 @@ scales it by a float or a color, and `+` adds closures. Each section begins with
 order. Colors are linear Rec. 709. The renderer replaces a normal of zero length, or one with a NaN, by the normal of the
 surface, and flips a normal that faces away from the viewer. It clamps all other parameters to their range. Unless a
 section says otherwise, a lobe conserves energy and is reciprocal. Shaders can
-[import the files](own-bsdf.md#the-renderers-own) of lobes that are also written in SSL.
+[import the files](own-bsdf.md#the-renderers-own) of lobes whose code is SSL: nearly all.
 ";
 
 /// All closures of the registry, in its order.
@@ -22,8 +22,8 @@ pub fn page(root: &Path, registry: &ClosureRegistry) -> std::io::Result<String> 
             .map_err(|e| std::io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
         out.push_str(&format!("\n## {}\n\n{}", closure.name, head(&text)));
         let kind = renderer::bsdf::closures().into_iter().find(|kind| (kind.closure_type)().name == closure.name);
-        if let Some(file) = kind.and_then(|kind| kind.code) {
-            out.push_str(&format!("\nThe lobe is also written in SSL: `{file}`.\n"));
+        if let Some(file) = kind.and_then(|kind| kind.file()) {
+            out.push_str(&format!("\nIts code: `{file}`.\n"));
         }
     }
     Ok(out)

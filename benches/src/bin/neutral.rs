@@ -7,9 +7,9 @@
 //! picture is rendered.
 
 use renderer::accel::Structure;
+use renderer::bsdf::oracles;
 use renderer::integrator::clock::Stage;
 use renderer::integrator::occupancy::Kind;
-use renderer::material::Making;
 use renderer::render::{MeanLanes, RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
 use renderer::texture::cache::CacheOptions;
@@ -85,7 +85,7 @@ fn stages(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("| scene | rays | {} |\n| --- | --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
         for (structure, _) in Structure::NAMED {
-            let mut scene = converted(name, structure, &BackendKind::default().into(), 1, (side, samples))?;
+            let mut scene = converted(name, structure, &options(BackendKind::default().name())?, 1, (side, samples))?;
             // Once before, so that tiles are there.
             run(&mut scene, 1, 1, false)?;
             let statistics = run(&mut scene, 1, samples, true)?;
@@ -103,7 +103,8 @@ fn lanes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("{side}×{side} pixels, {samples} samples each: blocks, and the mean of active lanes of 16");
     println!("| scene | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
-        let mut scene = converted(name, Structure::NAMED[0].0, &BackendKind::default().into(), 2, (side, samples))?;
+        let mut scene =
+            converted(name, Structure::NAMED[0].0, &options(BackendKind::default().name())?, 2, (side, samples))?;
         let cell =
             |l: &MeanLanes| if l.blocks == 0 { "–".to_owned() } else { format!("{} × {:.1}", l.blocks, l.mean) };
         let cells: Vec<String> = run(&mut scene, 2, samples, false)?.lanes.iter().map(cell).collect();
@@ -122,8 +123,9 @@ fn lobes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
         for backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {
             let structure = Structure::NAMED[0].0;
             let of = |in_ssl: bool| {
-                let making = Making { lobes_in_rust: !in_ssl, ..making(backend.name())? };
-                converted(name, structure, &making, 1, (side, samples))
+                let mut options = options(backend.name())?;
+                options.closures = if in_ssl { Vec::new() } else { oracles() };
+                converted(name, structure, &options, 1, (side, samples))
             };
             let mut both = [of(false)?, of(true)?];
             let mut least = [f64::INFINITY; 2];
@@ -147,7 +149,7 @@ fn row(words: &[String]) -> Result<(), String> {
     let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
     let (threads, side, samples) = (number(threads)? as usize, number(side)?, number(samples)?);
     let begin = Instant::now();
-    let mut scene = converted(name, structure, &making(backend)?, threads, (side, samples))?;
+    let mut scene = converted(name, structure, &options(backend)?, threads, (side, samples))?;
     let ready = begin.elapsed().as_secs_f64();
     run(&mut scene, threads, 1, false)?;
     let first = begin.elapsed().as_secs_f64();
@@ -169,12 +171,12 @@ fn row(words: &[String]) -> Result<(), String> {
 fn converted(
     name: &str,
     structure: &str,
-    making: &Making,
+    options: &LoadOptions,
     threads: usize,
     (side, samples): (u32, u32),
 ) -> Result<Scene, String> {
     if name.ends_with(".toml") {
-        let mut scene = load(Path::new(name), structure, making, threads)?;
+        let mut scene = load(Path::new(name), structure, options, threads)?;
         (scene.film.width, scene.film.height) = (side, side);
         return Ok(scene);
     }
@@ -182,27 +184,24 @@ fn converted(
     let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
     let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
     std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
-    let loaded = load(&file, structure, making, threads);
+    let loaded = load(&file, structure, options, threads);
     let _ = std::fs::remove_file(&file);
     loaded
 }
 
-/// What a scene is compiled for, by the name of the back end.
-fn making(backend: &str) -> Result<Making, String> {
+/// How a scene is loaded, by the name of the back end.
+fn options(backend: &str) -> Result<LoadOptions, String> {
     let backend = *BackendKind::ALL.iter().find(|b| b.name() == backend).ok_or("no such back end")?;
     Ok(backend.into())
 }
 
-fn load(file: &Path, structure: &str, making: &Making, threads: usize) -> Result<Scene, String> {
+fn load(file: &Path, structure: &str, options: &LoadOptions, threads: usize) -> Result<Scene, String> {
     let named = Structure::NAMED.iter().find(|(name, _)| *name == structure);
     let &(_, structure) = named.ok_or("no such structure")?;
     let cache = CacheOptions { bytes: TEXTURE_MEMORY << 20, threads, ..CacheOptions::default() };
     let textures = TextureSetup { cache, ..TextureSetup::default() };
-    let loaded = scene::load(
-        file,
-        LoadOptions { making: making.clone(), textures, structure, ..LoadOptions::default() },
-        &SearchPath::on_disk(Vec::new()),
-    );
+    let loaded =
+        scene::load(file, LoadOptions { textures, structure, ..options.clone() }, &SearchPath::on_disk(Vec::new()));
     let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
     match loaded.scene {
         Some(scene) => Ok(scene),

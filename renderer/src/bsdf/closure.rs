@@ -90,14 +90,26 @@ impl<'a> Lobes<'a> {
     }
 }
 
-/// A [`SurfaceClosure`] as a list of them holds it.
+/// A closure type and what it stands for.
 #[derive(Clone, Copy)]
 pub struct ClosureKind {
-    /// The file of the library whose struct of this name is its code; else `scatter` and `beneath` are.
-    pub code: Option<&'static str>,
+    pub closure_type: fn() -> ClosureType,
+    pub code: ClosureCode,
+}
+
+/// Where it is said how a closure scatters light.
+#[derive(Clone, Copy)]
+pub enum ClosureCode {
+    /// In the struct of its name in this file of the renderer's library.
+    Ssl(&'static str),
+    Rust(RustCode),
+}
+
+/// A [`SurfaceClosure`] as a list of them holds it.
+#[derive(Clone, Copy)]
+pub struct RustCode {
     pub emits: bool,
     pub passes: bool,
-    pub closure_type: fn() -> ClosureType,
     /// Of the parameters of one lane.
     pub scatter: fn(&[Row], usize, &Place, &mut Lobes<'_>),
     pub beneath: fn(&[Row], usize, &Place, usize) -> Vec3,
@@ -105,45 +117,60 @@ pub struct ClosureKind {
 
 impl ClosureKind {
     pub fn of<C: SurfaceClosure>() -> ClosureKind {
-        ClosureKind {
-            code: None,
+        let code = RustCode {
             emits: C::EMITS,
             passes: C::PASSES,
-            closure_type: C::closure_type,
             scatter: |rows, lane, place, lobes| C::read(rows, lane).scatter(place, lobes),
             beneath: |rows, lane, place, parameter| C::read(rows, lane).beneath(place, parameter),
+        };
+        ClosureKind { closure_type: C::closure_type, code: ClosureCode::Rust(code) }
+    }
+
+    /// With code in a file of the renderer's library.
+    fn in_file<C: Closure>(file: &'static str) -> ClosureKind {
+        ClosureKind { closure_type: C::closure_type, code: ClosureCode::Ssl(file) }
+    }
+
+    /// Its code in Rust, if it has such.
+    pub fn rust(&self) -> Option<RustCode> {
+        match self.code {
+            ClosureCode::Rust(code) => Some(code),
+            ClosureCode::Ssl(_) => None,
         }
     }
 
-    /// With code in SSL.
-    fn in_file(self, file: &'static str) -> ClosureKind {
-        ClosureKind { code: Some(file), ..self }
+    /// The file with its code, if that is SSL.
+    pub fn file(&self) -> Option<&'static str> {
+        match self.code {
+            ClosureCode::Ssl(file) => Some(file),
+            ClosureCode::Rust(_) => None,
+        }
     }
 }
 
 /// All closure types of the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
-        ClosureKind::of::<super::AnisotropicConductor>().in_file("bsdfs/anisotropic_conductor.ssl"),
-        ClosureKind::of::<super::AshikhminShirley>().in_file("bsdfs/ashikhmin_shirley.ssl"),
-        ClosureKind::of::<super::Cloth>().in_file("bsdfs/cloth.ssl"),
-        ClosureKind::of::<super::Coat>().in_file("bsdfs/coat.ssl"),
-        ClosureKind::of::<super::Conductor>().in_file("bsdfs/conductor.ssl"),
-        ClosureKind::of::<super::Dielectric>().in_file("bsdfs/dielectric.ssl"),
+        ClosureKind::in_file::<super::AnisotropicConductor>("bsdfs/anisotropic_conductor.ssl"),
+        ClosureKind::in_file::<super::AshikhminShirley>("bsdfs/ashikhmin_shirley.ssl"),
+        ClosureKind::in_file::<super::Cloth>("bsdfs/cloth.ssl"),
+        ClosureKind::in_file::<super::Coat>("bsdfs/coat.ssl"),
+        ClosureKind::in_file::<super::Conductor>("bsdfs/conductor.ssl"),
+        ClosureKind::in_file::<super::Dielectric>("bsdfs/dielectric.ssl"),
         ClosureKind::of::<super::DoubleSided>(),
         ClosureKind::of::<super::Emission>(),
-        ClosureKind::of::<super::Glossy>().in_file("bsdfs/glossy.ssl"),
-        ClosureKind::of::<super::Lambert>().in_file("bsdfs/lambert.ssl"),
+        ClosureKind::in_file::<super::Glossy>("bsdfs/glossy.ssl"),
+        ClosureKind::in_file::<super::Lambert>("bsdfs/lambert.ssl"),
         ClosureKind::of::<super::Measured>(),
-        ClosureKind::of::<super::Mirror>().in_file("bsdfs/mirror.ssl"),
-        ClosureKind::of::<super::OpenPbr>().in_file("bsdfs/openpbr.ssl"),
-        ClosureKind::of::<super::OrenNayar>().in_file("bsdfs/oren_nayar.ssl"),
-        ClosureKind::of::<super::Phong>().in_file("bsdfs/phong.ssl"),
-        ClosureKind::of::<super::Principled>().in_file("bsdfs/principled.ssl"),
-        ClosureKind::of::<super::RoughDielectric>().in_file("bsdfs/rough_dielectric.ssl"),
-        ClosureKind::of::<super::Schlick>().in_file("bsdfs/schlick.ssl"),
-        ClosureKind::of::<super::Sheen>().in_file("bsdfs/sheen.ssl"),
-        ClosureKind::of::<super::Translucent>().in_file("bsdfs/translucent.ssl"),
+        ClosureKind::in_file::<super::Mirror>("bsdfs/mirror.ssl"),
+        ClosureKind::in_file::<super::OpenPbr>("bsdfs/openpbr.ssl"),
+        ClosureKind::in_file::<super::OrenNayar>("bsdfs/oren_nayar.ssl"),
+        ClosureKind::in_file::<super::Phong>("bsdfs/phong.ssl"),
+        ClosureKind::in_file::<super::Principled>("bsdfs/principled.ssl"),
+        ClosureKind::in_file::<super::RoughDielectric>("bsdfs/rough_dielectric.ssl"),
+        ClosureKind::in_file::<super::Schlick>("bsdfs/schlick.ssl"),
+        ClosureKind::in_file::<super::Sheen>("bsdfs/sheen.ssl"),
+        ClosureKind::in_file::<super::Translucent>("bsdfs/translucent.ssl"),
         ClosureKind::of::<super::Transparent>(),
     ]
 }

@@ -1,4 +1,4 @@
-//! Lobes, one in each file, and their sum at a hit.
+//! Closure types, one in each file, and the sum of their lobes at a hit. The code of most lobes is a struct in `renderer/bsdfs`.
 
 mod albedo;
 mod anisotropic_conductor;
@@ -6,7 +6,6 @@ mod any;
 mod ashikhmin_shirley;
 mod bent_normals;
 mod block;
-mod clear_coat;
 mod closure;
 mod cloth;
 mod coat;
@@ -25,12 +24,12 @@ mod measured;
 mod merl;
 mod mirror;
 mod openpbr;
+#[cfg(any(test, feature = "oracles"))]
+mod oracles;
 mod oren_nayar;
 mod own;
 mod phong;
 mod principled;
-mod principled_diffuse;
-mod principled_gloss;
 mod rough_boundary;
 mod rough_dielectric;
 mod scatter;
@@ -47,7 +46,9 @@ pub use any::{AnyLobe, Own, OwnAlone, Weighted, WeightedOwn};
 pub use ashikhmin_shirley::AshikhminShirley;
 pub use bent_normals::{BentNormals, Parts};
 pub use block::{BlockBsdf, BlockChoices, BlockSamples, BlockValues, LobeMasks};
-pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
+pub use closure::{
+    ClosureCode, ClosureKind, Lobes, Place, RustCode, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures,
+};
 pub use cloth::Cloth;
 pub use coat::Coat;
 pub use conductor::Conductor;
@@ -61,6 +62,8 @@ pub use measured::Measured;
 pub use merl::load as load_measured;
 pub use mirror::Mirror;
 pub use openpbr::OpenPbr;
+#[cfg(any(test, feature = "oracles"))]
+pub use oracles::oracles;
 pub use oren_nayar::OrenNayar;
 pub use own::{DrawCotangent, LobeCode, OwnCotangents, OwnLobe, OwnLobes, Places, Pulled, Request, Step};
 pub use phong::Phong;

@@ -13,11 +13,11 @@
 //! hemisphere uniformly, as the paper does. The weight of the base is 1 − max(tint) E(wo), where E is the directional
 //! albedo, from a table.
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, reflectance, reflecting};
-use crate::math::{Frame, Table, max_channel, uniform_cone};
+use super::{SHADING_NORMAL, bounded};
+use crate::math::Table;
 use glam::{FloatExt, Vec2, Vec3};
 use ssl_compiler::runtime::ClosureDefault;
-use std::f32::consts::{FRAC_1_PI, PI, TAU};
+use std::f32::consts::{PI, TAU};
 use std::sync::LazyLock;
 
 ssl_compiler::closure_type! {
@@ -30,84 +30,19 @@ ssl_compiler::closure_type! {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct SheenLobe {
-    tint: Vec3,
-    frame: Frame,
-    fibres: Fibres,
-    /// The share of the light that untinted fibres scatter towards the viewer.
-    albedo: f32,
-}
-
-impl Sheen {
-    fn tint(&self) -> Vec3 {
-        reflectance(self.tint)
-    }
-
-    fn lobe(&self, place: &Place) -> SheenLobe {
-        let normal = reflecting(self.normal, place.gnormal, place.wo);
-        let fibres = Fibres::of_roughness(self.roughness);
-        let albedo = scattered(place.wo.dot(normal), fibres.roughness);
-        SheenLobe { tint: self.tint(), frame: Frame::about(normal), fibres, albedo }
-    }
-}
-
-impl SurfaceClosure for Sheen {
-    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        lobes.add(Vec3::ONE, self.lobe(place));
-    }
-
-    fn beneath(&self, place: &Place, _parameter: usize) -> Vec3 {
-        Vec3::splat(1.0 - max_channel(self.lobe(place).albedo()))
-    }
-}
-
-impl Scatter for SheenLobe {
-    fn name(&self) -> &'static str {
-        "Sheen"
-    }
-
-    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
-        self.tint * self.fibres.eval(self.frame.to_local(wo), self.frame.to_local(wi))
-    }
-
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
-        let above = wo.dot(self.frame.n) > 0.0 && wi.dot(self.frame.n) > 0.0;
-        if above { 0.5 * FRAC_1_PI } else { 0.0 }
-    }
-
-    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
-        let wi = self.frame.to_world(uniform_cone(u, 1.0));
-        let pdf = self.pdf(wo, wi);
-        (pdf > 0.0).then(|| LobeSample { wi, weight: self.eval(wo, wi) / pdf, pdf, refracted: None })
-    }
-
-    fn albedo(&self) -> Vec3 {
-        self.tint * self.albedo
-    }
-
-    fn normal(&self) -> Vec3 {
-        self.frame.n
-    }
-
-    fn directional_albedo(&self, _wo: Vec3) -> Vec3 {
-        self.albedo()
-    }
-}
-
 /// The distribution of the fibres' normals, and how they mask each other.
 #[derive(Clone, Copy, Debug)]
-struct Fibres {
-    roughness: f32,
+pub struct Fibres {
+    pub roughness: f32,
     /// a to e of the fit to Λ: between those of the paper's table for roughness 0 and 1.
     fit: [f32; 5],
 }
 
 /// Below, the fibres would scatter more light than there is.
-const LEAST_ROUGHNESS: f32 = 0.07;
+pub const LEAST_ROUGHNESS: f32 = 0.07;
 
 impl Fibres {
-    fn of_roughness(roughness: f32) -> Fibres {
+    pub fn of_roughness(roughness: f32) -> Fibres {
         const SMOOTH: [f32; 5] = [25.3245, 3.32435, 0.16801, -1.27393, -4.85967];
         const ROUGH: [f32; 5] = [21.5473, 3.82987, 0.19823, -1.97760, -4.32054];
         let roughness = bounded(roughness, LEAST_ROUGHNESS, 1.0, 1.0);
@@ -116,7 +51,7 @@ impl Fibres {
     }
 
     /// D G / (4 cos θo), times the cosine of `i`; directions are local.
-    fn eval(&self, o: Vec3, i: Vec3) -> f32 {
+    pub fn eval(&self, o: Vec3, i: Vec3) -> f32 {
         if o.z <= 0.0 || i.z <= 0.0 {
             return 0.0;
         }
@@ -142,10 +77,6 @@ pub static ALBEDOS: LazyLock<Table<2, f32>> = LazyLock::new(|| {
     Table::new([24, 12], |[c, r]| integrated((c * c).max(1e-4), LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * r * r))
 });
 
-fn scattered(cosine: f32, roughness: f32) -> f32 {
-    ALBEDOS.at([cosine.max(0.0).sqrt(), ((roughness - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)).sqrt()])
-}
-
 /// ∫ eval dωi by midpoints, denser near the horizon.
 fn integrated(cosine: f32, roughness: f32) -> f32 {
     const RINGS: u32 = 40;
@@ -166,48 +97,7 @@ fn integrated(cosine: f32, roughness: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness;
     use super::*;
-    use ssl_compiler::runtime::Beneath;
-
-    fn sheen(roughness: f32) -> Sheen {
-        Sheen { tint: [1.0; 3], roughness, normal: [0.0, 0.0, 1.0], base: Beneath }
-    }
-
-    #[test]
-    fn passes_the_harness_at_several_roughnesses() {
-        for roughness in [0.0, 0.3, 1.0] {
-            let make = |pose: &harness::Pose| {
-                harness::only_lobe(&Sheen { normal: pose.normal.to_array(), ..sheen(roughness) }, pose)
-            };
-            harness::check(&format!("Sheen {roughness}"), &make);
-        }
-    }
-
-    /// What is beneath gets what the fibres leave, by independent samples of them.
-    #[test]
-    fn over_white_paint_it_loses_and_gains_nothing() {
-        for roughness in [0.07, 0.1, 0.2, 0.45, 0.8, 1.0] {
-            for wo in harness::directions() {
-                let closure = sheen(roughness);
-                let pose = harness::Pose::upright(wo);
-                let scattered = harness::albedo(&harness::only_lobe(&closure, &pose), wo);
-                let beneath = closure.beneath(&pose.place(), 3).x;
-                assert!((scattered + beneath - 1.0).abs() < 0.015, "{roughness} {wo}: {scattered} + {beneath}");
-            }
-        }
-    }
-
-    /// Dark fibres neither scatter nor cover, colored ones cover evenly.
-    #[test]
-    fn its_tint_says_how_much_it_covers() {
-        let wo = Vec3::new(0.8, 0.0, 0.6);
-        let place = Place { wo, gnormal: Vec3::Z, inside: false };
-        let white = 1.0 - sheen(0.5).beneath(&place, 3).x;
-        let red = Sheen { tint: [0.5, 0.1, 0.0], ..sheen(0.5) };
-        assert!((red.beneath(&place, 3) - (1.0 - 0.5 * white)).abs().max_element() < 1e-6);
-        assert_eq!(Sheen { tint: [f32::NAN; 3], ..sheen(0.5) }.beneath(&place, 3), Vec3::ONE);
-    }
 
     /// Values of the paper's formulas.
     #[test]

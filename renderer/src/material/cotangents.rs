@@ -117,14 +117,14 @@ impl Material {
     ) {
         for e in entries {
             let slot = &self.lobes[e.entry];
-            let SlotKind::Native(kind) = &slot.kind else { continue };
-            let wanted = if part == Part::Passage { kind.passes } else { kind.emits };
+            let SlotKind::Native(code) = &slot.kind else { continue };
+            let wanted = if part == Part::Passage { code.passes } else { code.emits };
             if !wanted {
                 continue;
             }
             let (mut list, place) = (Vec::new(), place(point));
             let mut lobes = Lobes::new(&mut list);
-            (kind.scatter)(&rows[slot.parameter_row..], lane, &place, &mut lobes);
+            (code.scatter)(&rows[slot.parameter_row..], lane, &place, &mut lobes);
             let emitted = lobes.emission;
             let passed = || list.iter().filter(|l| l.lobe.is_straight()).map(|l| l.weight * l.lobe.albedo()).sum();
             let light: Vec3 = if part == Part::Passage { passed() } else { emitted };

@@ -62,9 +62,9 @@ impl Material {
             }
             let begin = (lobes.count(), own.list.len());
             match &slot.kind {
-                SlotKind::Native(kind) => {
+                SlotKind::Native(code) => {
                     lobes.set_weight(weight);
-                    (kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
+                    (code.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
                 }
                 SlotKind::Own { .. } => {
                     let lobe = own.lobe(table.slots[entry], lane);
@@ -129,7 +129,7 @@ impl Material {
         at: (&Place, &OwnLobes),
     ) -> Vec3 {
         match &above.kind {
-            SlotKind::Native(kind) => (kind.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
+            SlotKind::Native(code) => (code.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
             SlotKind::Own { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
         }
     }

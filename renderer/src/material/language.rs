@@ -3,7 +3,7 @@
 use super::globals::{self, HitGlobals};
 use super::lobe_code::{self, OwnCode, OwnCodes};
 use super::shipped;
-use crate::bsdf::{ClosureKind, closures, functions};
+use crate::bsdf::{ClosureCode, ClosureKind, RustCode, closures, functions};
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::ExternalRegistry;
 use ssl_compiler::types::Type;
@@ -22,9 +22,6 @@ pub struct Making {
     pub cache: Option<CodeCache>,
     /// Whether gradients may be asked for later: what it takes to compile them is kept then.
     pub differentiable: bool,
-    /// Whether lobes that are written in both languages run in Rust in place of SSL, to compare the two. Those in Rust have no
-    /// gradients.
-    pub lobes_in_rust: bool,
 }
 
 impl From<Target> for Making {
@@ -123,20 +120,20 @@ impl ShadingLanguage {
     ) -> Result<Compiled, CompileError> {
         let whole = program.compile(entry)?;
         // The whole says all that there is to say.
-        let part = |has: fn(&ClosureKind) -> bool| {
-            let of = |id: &ClosureId| self.kinds.get(id.0 as usize).is_some_and(has);
+        let part = |has: fn(RustCode) -> bool| {
+            let of = |id: &ClosureId| self.kinds.get(id.0 as usize).and_then(ClosureKind::rust).is_some_and(has);
             let wanted: Vec<ClosureId> = whole.interface().lobes.iter().map(|l| l.closure).filter(of).collect();
             let request = || ShaderRequest { lobes: Some(wanted.clone()), ..ShaderRequest::from(entry) };
             (!wanted.is_empty()).then(|| program.compile(request()))?.ok()
         };
-        let (emission, passage) = (part(|kind| kind.emits), part(|kind| kind.passes));
-        let own = self.own_codes(making, program, &whole)?;
+        let (emission, passage) = (part(|code| code.emits), part(|code| code.passes));
+        let own = self.own_codes(program, &whole)?;
         let source = || Source { program: Arc::clone(program), entry: entry.map(str::to_owned) };
         Ok(Compiled { whole, emission, passage, own, source: making.differentiable.then(source) })
     }
 
     /// The code of those closures of a shader that run as structs of SSL: its files declare them, or the renderer ships them.
-    fn own_codes(&self, making: &Making, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
+    fn own_codes(&self, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
         let mut codes = OwnCodes::new();
         let types = &shader.interface().closure_types;
         for l in &shader.interface().lobes {
@@ -144,11 +141,11 @@ impl ShadingLanguage {
                 continue;
             }
             let closure = types.get(l.closure);
-            let code = match self.kinds.get(l.closure.0 as usize) {
-                Some(ClosureKind { code: Some(file), .. }) if !making.lobes_in_rust => {
+            let code = match self.kinds.get(l.closure.0 as usize).map(|kind| kind.code) {
+                Some(ClosureCode::Ssl(file)) => {
                     shipped::code(program, of_lobes(program.target()), file, closure, self.kinds.len())?
                 }
-                Some(_) => continue,
+                Some(ClosureCode::Rust(_)) => continue,
                 None => {
                     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
                     Arc::new(OwnCode::compile(program, l.closure, &closure.name, is_layer)?)

@@ -30,7 +30,7 @@ impl ShippedLobe {
         making: &Making,
     ) -> Result<Option<ShippedLobe>, CompileError> {
         let Some((id, closure)) = language.closures.find(closure) else { return Ok(None) };
-        let Some(file) = language.kinds[id.0 as usize].code else { return Ok(None) };
+        let Some(file) = language.kinds[id.0 as usize].file() else { return Ok(None) };
         let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
         let nothing = compiler.add_source("<nothing>", "");
         let program = compiler.program(nothing);

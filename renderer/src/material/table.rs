@@ -2,7 +2,7 @@
 
 use super::language::ShadingLanguage;
 use super::lobe_code::OwnCodes;
-use crate::bsdf::{ClosureKind, LobeCode};
+use crate::bsdf::{ClosureCode, LobeCode, RustCode};
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{ClosureType, LANES, Layer, LobeDesc, Row, ShaderInterface};
 use ssl_compiler::types::Type;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Who says how a lobe scatters light.
 #[derive(Clone)]
 pub enum SlotKind {
-    Native(ClosureKind),
+    Native(RustCode),
     /// A struct of a file. The shader gives the first `given` rows of its members, of which `floats` hold floats; `bases` are
     /// those of its closures that hold something, as its code counts them.
     Own {
@@ -51,7 +51,11 @@ impl LobeSlot {
         let closure = interface.closure_types.get(l.closure).clone();
         let rows = rows(&closure);
         let kind = match own.iter().find(|(id, _)| *id == l.closure) {
-            None => SlotKind::Native(language.kinds[l.closure.0 as usize]),
+            None => match language.kinds[l.closure.0 as usize].code {
+                ClosureCode::Rust(code) => SlotKind::Native(code),
+                // The language compiles the code of all such closures that a shader makes.
+                ClosureCode::Ssl(file) => unreachable!("nobody compiled {file}"),
+            },
             Some((_, code)) => {
                 let beneath = list.iter().filter_map(|l| l.layer).filter(|layer| layer.lobe == entry);
                 let mut bases: Vec<usize> = beneath.map(|layer| base_number(&closure, layer.parameter)).collect();

@@ -21,8 +21,8 @@ pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadO
     let mut all = Xxh3::new();
     // Pictures of one version of the renderer may differ from those of another.
     all.update(env!("CARGO_PKG_VERSION").as_bytes());
-    let Making { passes, lobes_in_rust, .. } = &options.making;
-    all.update(format!("{passes:?} {lobes_in_rust} {:?}", options.structure).as_bytes());
+    let Making { passes, .. } = &options.making;
+    all.update(format!("{passes:?} {:?}", options.structure).as_bytes());
     options.closures.iter().for_each(|kind| all.update((kind.closure_type)().name.as_bytes()));
     let mut parts: Vec<u64> = context.sources.files().iter().map(|f| xxh3_64(f.text.as_bytes())).collect();
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));

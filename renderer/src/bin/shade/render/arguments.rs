@@ -241,7 +241,7 @@ impl Arguments {
 
     pub fn making(&self, cache: Option<CodeCache>) -> Making {
         let (target, passes) = (self.target.target(), self.derivatives.passes());
-        Making { target, passes, cache, differentiable: self.gradient.is_some(), ..Making::default() }
+        Making { target, passes, cache, differentiable: self.gradient.is_some() }
     }
 
     pub fn cache(&self) -> CacheOptions {

@@ -1,9 +1,9 @@
 //! The reflection of `Principled`: GGX microfacets whose Fresnel factor goes from a dielectric's over a tinted one to a
 //! metal's.
 
-use super::ggx::Ggx;
 use super::principled_diffuse::schlick_weight;
-use super::{LobeSample, Scatter, fresnel};
+use crate::bsdf::ggx::Ggx;
+use crate::bsdf::{LobeSample, Scatter, fresnel};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 

@@ -1,7 +1,7 @@
 //! The diffuse part of `Principled`: Burley's diffuse reflection with its grazing retro-reflection, its flat
 //! approximation of subsurface scattering, and the rim of sheen.
 
-use super::{LobeSample, Scatter};
+use crate::bsdf::{LobeSample, Scatter};
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{FloatExt, Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;

@@ -1,7 +1,7 @@
 //! The clear coat of `Principled`.
 
 use super::principled_diffuse::schlick_weight;
-use super::{LobeSample, Scatter};
+use crate::bsdf::{LobeSample, Scatter};
 use crate::math::Frame;
 use glam::{FloatExt, Vec2, Vec3};
 use std::f32::consts::{PI, TAU};

@@ -1,7 +1,7 @@
 //! OpenPBR surfaces keep their light, and follow the specification.
 
-use super::super::{WeightedLobe, harness};
 use super::*;
+use crate::bsdf::{WeightedLobe, harness};
 
 /// The specification's defaults, white.
 const WHITE: OpenPbr = OpenPbr {

@@ -1,0 +1,209 @@
+//! [`RoughDielectric`] in Rust.
+
+use super::energy;
+use crate::bsdf::ggx::{Ggx, Scattered};
+use crate::bsdf::{
+    LobeSample, Lobes, Place, Reach, Refraction, RoughDielectric, Scatter, SurfaceClosure, bounded, fresnel,
+    reflectance, reflecting,
+};
+use crate::math::{Frame, max_channel, split};
+use glam::{Vec2, Vec3};
+
+#[derive(Clone, Copy, Debug)]
+pub struct RoughDielectricLobe {
+    /// The tints, light that meets several facets made up for.
+    reflectance: Vec3,
+    transmittance: Vec3,
+    frame: Frame,
+    facets: Ggx,
+    /// The index on the other side over that on the side of `wo`.
+    eta: f32,
+    /// The shares of light that are reflected and refracted once, before the tints.
+    once: Vec2,
+    /// How often light that is reflected is sampled.
+    reflects: f32,
+}
+
+impl RoughDielectric {
+    fn lobe(&self, place: &Place) -> RoughDielectricLobe {
+        let frame = Frame::about(reflecting(self.normal, place.gnormal, place.wo));
+        // At 1 nothing would be scattered, and half vectors would not be defined.
+        let ior = bounded(self.ior, 1.001, 10.0, 1.001);
+        let eta = if place.inside { 1.0 / ior } else { ior };
+        let facets = Ggx::of_roughness(self.roughness);
+        let once = energy::dielectric(&facets, frame.to_local(place.wo), eta);
+        let (reflectance, transmittance) = (reflectance(self.reflectance), reflectance(self.transmittance));
+        RoughDielectricLobe {
+            reflectance: reflectance / once.element_sum(),
+            transmittance: transmittance / once.element_sum(),
+            reflects: draws_reflected(once, max_channel(reflectance), max_channel(transmittance)),
+            frame,
+            facets,
+            eta,
+            once,
+        }
+    }
+}
+
+/// How often light that is reflected is drawn, of shares that are reflected and refracted once. Where both have something to
+/// say neither is forgotten: the shares are means, from a table, and single samples may know more.
+fn draws_reflected(once: Vec2, reflectance: f32, transmittance: f32) -> f32 {
+    if reflectance > 0.0 && transmittance > 0.0 {
+        let (first, second) = (once.x * reflectance, once.y * transmittance);
+        return (first / (first + second)).clamp(0.02, 0.98);
+    }
+    f32::from(u8::from(reflectance > 0.0))
+}
+
+impl SurfaceClosure for RoughDielectric {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place));
+    }
+}
+
+impl Scatter for RoughDielectricLobe {
+    fn name(&self) -> &'static str {
+        "RoughDielectric"
+    }
+
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        let (o, i) = (self.frame.to_local(wo), self.frame.to_local(wi));
+        if i.z > 0.0 {
+            let found = self.facets.eval(o, i);
+            found.map_or(Vec3::ZERO, |(value, half)| self.reflectance * (self.reflected(o, half) * value))
+        } else {
+            let found = self.facets.eval_refracted(o, i, self.eta);
+            found.map_or(Vec3::ZERO, |(value, half)| self.transmittance * ((1.0 - self.reflected(o, half)) * value))
+        }
+    }
+
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        let (o, i) = (self.frame.to_local(wo), self.frame.to_local(wi));
+        if i.z > 0.0 {
+            self.reflects * self.facets.pdf(o, i)
+        } else {
+            (1.0 - self.reflects) * self.facets.pdf_refracted(o, i, self.eta)
+        }
+    }
+
+    /// Reflects as often as is reflected on the whole, else refracts.
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let o = self.frame.to_local(wo);
+        let (reflect, u) = split(u, self.reflects);
+        let (drawn, tint, refracted) = if reflect {
+            let drawn = self.facets.sample(o, u)?;
+            let share = self.reflected(o, drawn.half) / self.reflects;
+            (drawn, self.reflectance * share, None)
+        } else {
+            let drawn = self.facets.sample_refracted(o, u, self.eta)?;
+            let share = (1.0 - self.reflected(o, drawn.half)) / (1.0 - self.reflects);
+            (drawn, self.transmittance * (share / (self.eta * self.eta)), Some(Refraction { eta: self.eta }))
+        };
+        let Scattered { wi, .. } = drawn;
+        let weight = tint * self.facets.weight(o, wi);
+        let wi = self.frame.to_world(wi).normalize_or_zero();
+        let pdf = self.pdf(wo, wi);
+        (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted })
+    }
+
+    fn albedo(&self) -> Vec3 {
+        self.reflectance * self.once.x + self.transmittance * self.once.y
+    }
+
+    fn normal(&self) -> Vec3 {
+        self.frame.n
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Both
+    }
+
+    fn directional_albedo(&self, _wo: Vec3) -> Vec3 {
+        self.albedo()
+    }
+}
+
+impl RoughDielectricLobe {
+    /// Fresnel's share.
+    fn reflected(&self, o: Vec3, half: Vec3) -> f32 {
+        fresnel::dielectric(o.dot(half).clamp(0.0, 1.0), self.eta).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bsdf::{Lobe, harness};
+
+    fn glass(pose: &harness::Pose, ior: f32, roughness: f32) -> Lobe {
+        let normal = pose.normal.to_array();
+        let (reflectance, transmittance) = ([1.0; 3], [1.0; 3]);
+        harness::only_lobe(&RoughDielectric { reflectance, transmittance, normal, ior, roughness }, pose)
+    }
+
+    #[test]
+    fn passes_the_harness() {
+        for (ior, roughness) in [(1.5, 0.5), (1.33, 0.9), (2.4, 0.7)] {
+            let lobe = |pose: &harness::Pose| glass(pose, ior, roughness);
+            harness::check_one_way(&format!("RoughDielectric {ior} {roughness}"), &lobe);
+        }
+    }
+
+    /// Clear glass is as bright as what it stands in, rough or not, from both sides.
+    #[test]
+    fn a_white_furnace_hides_a_clear_one() {
+        for (ior, inside) in [1.33, 1.5, 2.4].into_iter().flat_map(|ior| [(ior, false), (ior, true)]) {
+            for (wo, bound) in harness::directions().into_iter().zip([0.01, 0.01, 0.01, 0.01, 0.03]) {
+                let pose = harness::Pose { inside, ..harness::Pose::upright(wo) };
+                for roughness in (0..=5).map(|r| r as f32 / 5.0) {
+                    let lobe = glass(&pose, ior, roughness);
+                    // What makes up for light that meets several facets is in what the lobe says of itself, too.
+                    assert!((lobe.directional_albedo(wo).x - 1.0).abs() < 1e-5, "{ior} {inside} {roughness} at {wo}");
+                    let albedo = harness::albedo(&lobe, wo);
+                    assert!((albedo - 1.0).abs() < bound, "{ior} {inside} {roughness} at {wo}: {albedo}");
+                }
+            }
+        }
+    }
+
+    /// It becomes the smooth one: Fresnel's share is reflected in the mirror's direction, the rest follows Snell's law.
+    #[test]
+    fn a_polished_one_is_smooth_glass() {
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        let lobe = glass(&harness::Pose::upright(wo), 1.5, 0.0);
+        let (reflected, cosine) = fresnel::dielectric(0.8, 1.5);
+        let expected = [Vec3::new(-0.6, 0.0, 0.8), Vec3::new(-0.4, 0.0, -cosine)];
+        let (mut up, mut down) = (0.0, 0.0);
+        const N: u32 = 1000;
+        for k in 0..N {
+            let u = Vec2::new((k as f32 + 0.5) / N as f32, (k as f32 * 0.618_034).fract());
+            let Some(s) = lobe.sample(wo, u) else { continue };
+            let side = usize::from(s.refracted.is_some());
+            // The tails of GGX are long, but thin.
+            assert!((s.wi - expected[side]).length() < 0.2);
+            *(if side == 0 { &mut up } else { &mut down }) += s.weight.x / N as f32;
+        }
+        assert!((up - reflected).abs() < 2e-3 && (down - (1.0 - reflected) / 2.25).abs() < 2e-3, "{up} {down}");
+    }
+
+    /// Seen from inside at an angle at which the table knows of nothing that is refracted, what is refracted can still be drawn.
+    #[test]
+    fn what_is_scattered_can_be_drawn() {
+        let pose = harness::Pose { inside: true, ..harness::Pose::upright(Vec3::new(0.924_033, 0.0, 0.382_318)) };
+        let lobe = glass(&pose, 3.6, 0.225);
+        let (value, density) = lobe.eval_and_pdf(pose.wo, Vec3::new(-0.7, 0.33, -0.632_125).normalize());
+        assert!(value.x > 0.0 && density > 0.0, "{value} {density}");
+    }
+
+    #[test]
+    fn tints_scale_what_they_belong_to() {
+        let pose = harness::Pose::upright(Vec3::new(0.6, 0.0, 0.8));
+        let (reflectance, transmittance) = ([1.0, 0.5, 0.0], [0.0, 0.5, 1.0]);
+        let tinted = RoughDielectric { reflectance, transmittance, normal: [0.0, 0.0, 1.0], ior: 1.5, roughness: 0.4 };
+        let (tinted, clear) = (harness::only_lobe(&tinted, &pose), glass(&pose, 1.5, 0.4));
+        let (up, down) = (Vec3::new(-0.6, 0.0, 0.8), Vec3::new(-0.4, 0.0, -0.916_5));
+        let close = |a: Vec3, b: Vec3| (a - b).abs().max_element() < 1e-6;
+        assert!(close(tinted.eval(pose.wo, up), clear.eval(pose.wo, up) * Vec3::from(reflectance)));
+        assert!(close(tinted.eval(pose.wo, down), clear.eval(pose.wo, down) * Vec3::from(transmittance)));
+    }
+}
