@@ -121,11 +121,11 @@ fn lobes_answer_together_as_alone() {
             });
             let values: Vec<_> = (0..LANES).map(|lane| block.alone(lane).eval(wi.get(lane))).collect();
             let samples: Vec<_> = (0..LANES).map(|lane| block.alone(lane).sample(u[lane])).collect();
-            let shares: Vec<f32> = (0..LANES).map(|lane| block.alone(lane).smooth_share()).collect();
-            let smooth: Vec<bool> = (0..LANES).map(|lane| block.alone(lane).has_smooth_lobe()).collect();
-            let (found, masks, of_smooth) = block.together(|all| {
-                let of_smooth: Vec<f32> = (0..LANES).map(|lane| all.smooth_share(lane)).collect();
-                (all.eval(asked, &wi), all.masks(), of_smooth)
+            let shares: Vec<f32> = (0..LANES).map(|lane| block.alone(lane).non_specular_share()).collect();
+            let non_specular: Vec<bool> = (0..LANES).map(|lane| block.alone(lane).has_non_specular_lobe()).collect();
+            let (found, masks, of_non_specular) = block.together(|all| {
+                let of_non_specular: Vec<f32> = (0..LANES).map(|lane| all.non_specular_share(lane)).collect();
+                (all.eval(asked, &wi), all.masks(), of_non_specular)
             });
             let together = block.together(|all| {
                 let choices = all.choose(asked, &u);
@@ -138,8 +138,8 @@ fn lobes_answer_together_as_alone() {
                 assert!(close(found.value.get(lane), value), "{told}: {} for {value}", found.value.get(lane));
                 assert!((found.pdf[lane] - pdf).abs() <= 1e-5 * pdf, "{told}: {} for {pdf}", found.pdf[lane]);
                 assert!(same(&together[lane], &samples[lane]), "{told}: {:?} for {:?}", together[lane], samples[lane]);
-                assert!((of_smooth[lane] - shares[lane]).abs() < 1e-5, "{told}: {} {}", of_smooth[lane], shares[lane]);
-                assert_eq!(masks.smooth >> lane & 1 != 0, smooth[lane], "{told}");
+                assert!((of_non_specular[lane] - shares[lane]).abs() < 1e-5, "{told}: {} {}", of_non_specular[lane], shares[lane]);
+                assert_eq!(masks.non_specular >> lane & 1 != 0, non_specular[lane], "{told}");
                 carried += usize::from(value != Vec3::ZERO);
                 drawn += usize::from(samples[lane].is_some());
             }

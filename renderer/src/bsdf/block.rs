@@ -40,8 +40,8 @@ pub struct BlockValues {
 pub struct LobeMasks {
     /// Any; one that is not specular; one of those that sends light through.
     pub any: u32,
-    pub smooth: u32,
-    pub smooth_through: u32,
+    pub non_specular: u32,
+    pub non_specular_through: u32,
     /// One that scatters light in all directions; one that lets it pass straight on.
     pub diffuse: u32,
     pub straight: u32,
@@ -53,17 +53,17 @@ impl BlockBsdf<'_> {
         let mut masks = LobeMasks::default();
         for slot in self.own.slots() {
             masks.any |= slot.alive;
-            masks.smooth |= slot.alive & !slot.specular;
-            masks.smooth_through |= slot.alive & !slot.specular & slot.transmits;
+            masks.non_specular |= slot.alive & !slot.specular;
+            masks.non_specular_through |= slot.alive & !slot.specular & slot.transmits;
             masks.diffuse |= slot.alive & slot.diffuse;
         }
         for lane in lanes_of(self.native) {
             for l in (self.natives_of)(lane).lobes {
                 let is = |yes: bool| u32::from(yes) << lane;
-                let smooth = !l.lobe.is_specular();
+                let non_specular = !l.lobe.is_specular();
                 masks.any |= is(true);
-                masks.smooth |= is(smooth);
-                masks.smooth_through |= is(smooth && l.lobe.reach() != Reach::Reflects);
+                masks.non_specular |= is(non_specular);
+                masks.non_specular_through |= is(non_specular && l.lobe.reach() != Reach::Reflects);
                 masks.diffuse |= is(l.lobe.is_diffuse());
                 masks.straight |= is(l.lobe.is_straight());
             }
@@ -131,8 +131,8 @@ impl BlockBsdf<'_> {
         }
     }
 
-    /// As [`Bsdf::smooth_share`].
-    pub fn smooth_share(&self, lane: usize) -> f32 {
+    /// As [`Bsdf::non_specular_share`].
+    pub fn non_specular_share(&self, lane: usize) -> f32 {
         let (mut smooth, mut total) = (0.0, 0.0);
         let mut add = |choice: f32, is_specular: bool| {
             total += choice;

@@ -254,18 +254,18 @@ impl<'a> Bsdf<'a> {
     }
 
     /// Whether light sampling can reach anything.
-    pub fn has_smooth_lobe(&self) -> bool {
+    pub fn has_non_specular_lobe(&self) -> bool {
         self.all().any(|l| !l.lobe.is_specular())
     }
 
     /// How often a lobe is chosen that is not specular, 0 to 1.
-    pub fn smooth_share(&self) -> f32 {
+    pub fn non_specular_share(&self) -> f32 {
         if self.all().all(|l| !l.lobe.is_specular()) {
             return 1.0;
         }
-        let smooth: f32 = self.all().filter(|l| !l.lobe.is_specular()).map(|l| l.choice).sum();
+        let non_specular: f32 = self.all().filter(|l| !l.lobe.is_specular()).map(|l| l.choice).sum();
         let total = self.total_choice();
-        if total > 0.0 { smooth / total } else { 0.0 }
+        if total > 0.0 { non_specular / total } else { 0.0 }
     }
 
     fn total_choice(&self) -> f32 {

@@ -1,9 +1,9 @@
 //! Ambient occlusion: how much of the sky a point would see if only shapes within a distance could occlude it, weighted
 //! by the cosine (Landis, "Production-Ready Global Illumination", SIGGRAPH course 2002).
 
-use super::end::End;
 use super::light_samples::{LightSample, Source};
 use super::numbers::BounceNumbers;
+use super::termination::Termination;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::math::{Frame, cosine_hemisphere};
@@ -15,7 +15,7 @@ use glam::Vec3;
 pub fn advance(scene: &Scene, work: &mut Workspace) {
     let Workspace { vertices, paths, light, .. } = work;
     for lane in vertices.lanes() {
-        vertices.ends[lane] = Some(End::Occlusion);
+        vertices.terminated[lane] = Some(Termination::Occlusion);
         let (surface, path) = (&vertices.points[lane].surface, &paths[vertices.paths[lane] as usize]);
         let mut sampler = BounceNumbers::new(path.sampler, vertices.step).pair(0);
         let wi = Frame::about(surface.normal_seen()).to_world(cosine_hemisphere(sampler.next_2d()));

@@ -1,11 +1,11 @@
 //! What photons bring to vertices, and what paths keep beside it.
 
-use super::end::End;
-use super::light_round::{LightRound, Radiance};
+use super::light_directions::{LightDirections, Radiance};
 use super::light_samples::{LightSample, Source};
 use super::narrow_shares::{Mapped, narrow_share, narrow_share_of};
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
+use super::termination::Termination;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
@@ -39,7 +39,7 @@ pub fn note_bounces(scene: &Scene, vertices: &Vertices, paths: &mut [Path]) {
 pub fn kept_shares(
     map: &PhotonMap,
     (scene, vertices, paths): (&Scene, &Vertices, &[Path]),
-    round: &LightRound,
+    round: &LightDirections,
     values: &BlockValues,
 ) -> Row {
     let mut kept = [1.0; LANES];
@@ -49,8 +49,8 @@ pub fn kept_shares(
         let share = path.narrow.after(narrow_share(values.value.get(lane), cosine), false).kept;
         let place = vertices.places.position.get(lane);
         let is_of_photons = || match &round.radiance[lane] {
-            Radiance::Even { from: LightId::Point(_), .. } => map.has_ray(place + wi * round.distance[lane], -wi),
-            Radiance::Even { .. } => map.has_line(place, wi),
+            Radiance::Constant { from: LightId::Point(_), .. } => map.has_ray(place + wi * round.distance[lane], -wi),
+            Radiance::Constant { .. } => map.has_line(place, wi),
             Radiance::Environment => map.of_environment && map.has_line(place, wi),
             Radiance::Shape(drawn) => {
                 sends_photons(scene, drawn.hit.primitive) && map.has_ray(place + wi * round.distance[lane], -wi)
@@ -90,12 +90,12 @@ fn sends_photons(scene: &Scene, primitive: u32) -> bool {
 }
 
 /// Queues what the photon map has at the lanes that go on, unless they are `bounded`, and notes where it stands for the light.
-pub fn gather(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
+pub fn gather(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<Termination>) {
     let Some(map) = &scene.photon_map else { return };
     let Workspace { vertices, paths, .. } = &*work;
     let asks = |&lane: &usize| bounded(vertices, &paths[vertices.paths[lane] as usize], lane).is_none();
-    let lanes = mask_of(lanes_of(vertices.going_on_mask() & vertices.masks.smooth).filter(asks));
-    let through = lanes & vertices.masks.smooth_through;
+    let lanes = mask_of(lanes_of(vertices.going_on_mask() & vertices.masks.non_specular).filter(asks));
+    let through = lanes & vertices.masks.non_specular_through;
     let near = gather_side(scene, (map, 1.0), lanes, work);
     let far = gather_side(scene, (map, -1.0), through, work);
     work.vertices.mapped = Mapped { near, far };

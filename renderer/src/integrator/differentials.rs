@@ -47,7 +47,7 @@ impl Differentials {
 
 /// What a path did at a vertex, as far as the differential of its next ray follows from it.
 #[derive(Clone, Copy, Debug)]
-pub struct Turn {
+pub struct BounceRecord {
     /// That arrived, and where.
     ray: Ray,
     hit: Hit,
@@ -56,15 +56,15 @@ pub struct Turn {
     next: BsdfSample,
 }
 
-impl Turn {
-    pub fn new(path: &Path, point: &ShadingPoint, next: &BsdfSample) -> Turn {
-        Turn { ray: path.ray, hit: point.hit, normal: point.surface.normal, next: *next }
+impl BounceRecord {
+    pub fn new(path: &Path, point: &ShadingPoint, next: &BsdfSample) -> BounceRecord {
+        BounceRecord { ray: path.ray, hit: point.hit, normal: point.surface.normal, next: *next }
     }
 
     /// The differential of the next ray, from that of the one that arrived and the partials of its hit's position: through a
     /// mirror or a smooth surface by Igehy's formulas with the interpolated normal's partials; else by the rule for scattering.
     pub fn differential(&self, scene: &Scene, arrived: &RayDifferential, position: [Vec3; 2]) -> RayDifferential {
-        let Turn { ray, hit, normal, next } = self;
+        let BounceRecord { ray, hit, normal, next } = self;
         let Some(Specular { normal: turned_about, .. }) = next.specular else {
             return arrived.scattered(position, next.wi, next.pdf);
         };
@@ -80,47 +80,47 @@ impl Turn {
     }
 }
 
-/// The turns of a wavefront whose differentials nobody has asked for yet.
+/// The bounces of a wavefront whose differentials nobody has asked for yet.
 #[derive(Default)]
-pub struct Turns {
-    /// Each with the turn of the same path before it.
-    turns: Vec<(Turn, Option<u32>)>,
+pub struct BounceRecords {
+    /// Each with that of the same path before it.
+    records: Vec<(BounceRecord, Option<u32>)>,
 }
 
 /// Those of 1024 paths at 16 vertices: 2 MB, or twice that where the list has just grown.
-const MOST_TURNS: usize = 1 << 14;
+const MOST_RECORDS: usize = 1 << 14;
 
-impl Turns {
+impl BounceRecords {
     pub fn clear(&mut self) {
-        self.turns.clear();
+        self.records.clear();
     }
 
-    /// Remembers the turn that a path takes.
-    pub fn remember(&mut self, path: &mut Path, turn: Turn) {
-        self.turns.push((turn, path.turns));
-        path.turns = Some(self.turns.len() as u32 - 1);
+    /// Remembers what a path does.
+    pub fn remember(&mut self, path: &mut Path, record: BounceRecord) {
+        self.records.push((record, path.last_record));
+        path.last_record = Some(self.records.len() as u32 - 1);
     }
 
     /// Finds the differential of a path's ray.
-    pub fn catch_up(&self, scene: &Scene, path: &mut Path) {
-        let mut list: SmallVec<[&Turn; 8]> = SmallVec::new();
-        while let Some(number) = path.turns {
-            let (turn, before) = &self.turns[number as usize];
-            list.push(turn);
-            path.turns = *before;
+    pub fn update_differential(&self, scene: &Scene, path: &mut Path) {
+        let mut list: SmallVec<[&BounceRecord; 8]> = SmallVec::new();
+        while let Some(number) = path.last_record {
+            let (record, before) = &self.records[number as usize];
+            list.push(record);
+            path.last_record = *before;
         }
         let wanted = Wanted { position: true, ..Wanted::default() };
-        for turn in list.into_iter().rev() {
+        for record in list.into_iter().rev() {
             let arrived = path.differential;
-            let position = surface::partials_at(&scene.geometry, &turn.ray, &arrived, &turn.hit, wanted).position;
-            path.differential = turn.differential(scene, &arrived, position);
+            let position = surface::partials_at(&scene.geometry, &record.ray, &arrived, &record.hit, wanted).position;
+            path.differential = record.differential(scene, &arrived, position);
         }
     }
 
-    /// Forgets all turns where they have become many: paths that go straight on through hundreds of surfaces would fill memory.
+    /// Forgets all of them where they have become many: paths that go straight on through hundreds of surfaces would fill memory.
     pub fn limit(&mut self, scene: &Scene, paths: &mut [Path], active: &[u32]) {
-        if self.turns.len() > MOST_TURNS {
-            active.iter().for_each(|path| self.catch_up(scene, &mut paths[*path as usize]));
+        if self.records.len() > MOST_RECORDS {
+            active.iter().for_each(|path| self.update_differential(scene, &mut paths[*path as usize]));
             self.clear();
         }
     }

@@ -1,9 +1,9 @@
 //! Direct light at the vertices of a block: one sample of shapes that emit, one of the environment, one of each disk in the sky,
-//! and all lights without extent. If there are many point lights, they share the one sample with shapes that emit.
+//! and all delta lights. If there are many point lights, they share the one sample with shapes that emit.
 //!
 //! Lanes draw directions in rounds, one light or kind of light at a time, and each round is weighed as a whole.
 
-use super::light_round::{Chance, LightDirection, Radiance};
+use super::light_directions::{LightDirection, LightPdf, Radiance};
 use super::light_weights;
 use super::path::Path;
 use super::vertices::{Vertex, Vertices};
@@ -22,8 +22,8 @@ pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Verti
     let Workspace { vertices, paths, .. } = &*work;
     let asks = |&lane: &usize| wanted(vertices, &paths[vertices.paths[lane] as usize], lane);
     let lanes = mask_of(lanes_of(lit(vertices)).filter(asks));
-    let numbers = vertices.numbers(paths);
-    let mut rounds = Rounds::new(scene, work, lanes);
+    let numbers = vertices.random_numbers(paths);
+    let mut rounds = LightSampler::new(scene, work, lanes);
     rounds.parallel_lights();
     rounds.points(scene.lights.asked());
     if scene.lights.any_is_drawn() {
@@ -40,10 +40,10 @@ pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Verti
     }
 }
 
-/// Queues what all lights without extent add at the lanes that go on, and disks in the sky as if all of it came from their middles.
-pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
+/// Queues what all delta lights add at the lanes that go on, and disks in the sky as if all of it came from their middles.
+pub fn sample_delta_lights(scene: &Scene, work: &mut Workspace) {
     let lanes = lit(&work.vertices);
-    let mut rounds = Rounds::new(scene, work, lanes);
+    let mut rounds = LightSampler::new(scene, work, lanes);
     for (i, (sun, name)) in scene.suns.iter().enumerate() {
         rounds.parallel(LightId::Sun(i as u32), &sun.middle(), *name);
     }
@@ -53,19 +53,19 @@ pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
 
 /// The lanes that go on and have lobes that light samples can meet.
 fn lit(vertices: &Vertices) -> u32 {
-    vertices.going_on_mask() & vertices.masks.smooth
+    vertices.going_on_mask() & vertices.masks.non_specular
 }
 
 /// The rounds of a block, for some of its lanes.
-struct Rounds<'a> {
+struct LightSampler<'a> {
     scene: &'a Scene,
     work: &'a mut Workspace,
     lanes: u32,
 }
 
-impl<'a> Rounds<'a> {
-    fn new(scene: &'a Scene, work: &'a mut Workspace, lanes: u32) -> Rounds<'a> {
-        Rounds { scene, work, lanes }
+impl<'a> LightSampler<'a> {
+    fn new(scene: &'a Scene, work: &'a mut Workspace, lanes: u32) -> LightSampler<'a> {
+        LightSampler { scene, work, lanes }
     }
 
     /// One in which each lane that a light of this name lights draws a direction, or none.
@@ -90,7 +90,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn parallel(&mut self, from: LightId, light: &ParallelLight, name: LightName) {
-        self.round(name, |_, _| Some(LightDirection::without_extent(from, light.arriving(), 1.0)));
+        self.round(name, |_, _| Some(LightDirection::delta(from, light.arriving(), 1.0)));
     }
 
     /// Point and spot lights, each in a round of its own.
@@ -102,7 +102,7 @@ impl<'a> Rounds<'a> {
 
     /// One light of each lane, drawn for points of the unit square.
     fn drawn_light(&mut self, u: &[Vec2; LANES]) {
-        let Rounds { scene, work, lanes } = self;
+        let LightSampler { scene, work, lanes } = self;
         let shapes = scene.integrator.sampling != LightSampling::Lobes;
         let Workspace { vertices, paths, round, .. } = &mut **work;
         round.clear();
@@ -120,7 +120,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn environment(&mut self, u: &[Vec2; LANES]) {
-        let Rounds { scene, work, lanes } = self;
+        let LightSampler { scene, work, lanes } = self;
         let vertices = &work.vertices;
         let lit = |&lane: &usize| scene.lights.linked(vertices.receivers[lane].list, scene.environment_name);
         let mut normals = Row3::ZERO;
@@ -130,7 +130,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn sun(&mut self, (from, sun, name): (LightId, &Sun, LightName), u: &[Vec2; LANES]) {
-        let radiance = Radiance::Even { radiance: sun.disk_radiance(), from, per_unit: sun.per_unit() };
+        let radiance = Radiance::Constant { radiance: sun.disk_radiance(), from, per_unit: sun.per_unit() };
         self.round(name, |_, lane| {
             let (wi, pdf) = sun.sample(u[lane]);
             Some(LightDirection::far(wi, pdf, radiance))
@@ -141,7 +141,7 @@ impl<'a> Rounds<'a> {
 /// To a point or spot light that was chosen with probability `p`.
 fn point(vertex: &Vertex<'_>, number: u32, light: &PointLight, p: f32) -> Option<LightDirection> {
     let arriving = light.arriving(vertex.point.surface.position)?;
-    Some(LightDirection::without_extent(LightId::Point(number), arriving, p))
+    Some(LightDirection::delta(LightId::Point(number), arriving, p))
 }
 
 /// To a point of a shape. The shadow ray ends beside the shape, by what rounding may be off there, which on large shapes and far from
@@ -150,7 +150,7 @@ fn of_shape(vertex: &Vertex<'_>, drawn: &ShapeSample) -> LightDirection {
     LightDirection {
         wi: drawn.wi,
         distance: drawn.hit.t,
-        chance: Chance::Density(drawn.pdf),
+        pdf: LightPdf::Density(drawn.pdf),
         end: Some(drawn.beside.unwrap_or_else(|| beside_light(vertex, drawn))),
         radiance: Radiance::Shape(*drawn),
     }

@@ -18,8 +18,8 @@ pub fn emit(scene: &Scene, work: &mut Workspace) {
         let path = &mut paths[vertices.paths[lane] as usize];
         let of_shape = shape_emission(scene, path, &vertices.points[lane]);
         let of_shader = vertices.shaded[lane].emission * of_shape.share;
-        vertices.numbers[lane] &= path.add(path.beta * of_shape.radiance * of_shape.share);
-        vertices.numbers[lane] &= path.add(path.beta * of_shader);
+        vertices.finite[lane] &= path.add(path.beta * of_shape.radiance * of_shape.share);
+        vertices.finite[lane] &= path.add(path.beta * of_shader);
         vertices.emission[lane] = of_shape;
     }
 }
@@ -28,13 +28,13 @@ pub fn emit(scene: &Scene, work: &mut Workspace) {
 fn shape_emission(scene: &Scene, path: &Path, point: &ShadingPoint) -> ShapeEmission {
     let shape = scene.geometry.shape(point.surface.shape);
     let radiance = if point.surface.backfacing { Vec3::ZERO } else { shape.emission };
-    if radiance == Vec3::ZERO && scene.lights.glow(shape.material) == MaterialEmission::Dark {
+    if radiance == Vec3::ZERO && scene.lights.material_emission(shape.material) == MaterialEmission::None {
         return ShapeEmission::NONE;
     }
     let kept = kept_of_shape(scene, path, &point.hit, point.surface.position);
     let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);
     // As seen from where the path was scattered last, whatever it passed since.
-    let hit = Hit { t: path.passed + point.hit.t, ..point.hit };
+    let hit = Hit { t: path.passed_distance + point.hit.t, ..point.hit };
     let share = match scene.lights.linked(path.from.list, shape.light_name) {
         false => 0.0,
         true if path.pdf.is_infinite() => 1.0,

@@ -13,7 +13,7 @@ use ssl_compiler::runtime::LANES;
 pub fn find(scene: &Scene, work: &mut Workspace) {
     let Some(guide) = &scene.guide else { return };
     let vertices = &mut work.vertices;
-    let asked = |&lane: &usize| vertices.ends[lane].is_none() && !vertices.is_last(scene, lane);
+    let asked = |&lane: &usize| vertices.terminated[lane].is_none() && !vertices.is_last(scene, lane);
     let lanes = mask_of(lanes_of(vertices.masks.diffuse).filter(asked));
     if lanes == 0 {
         return;
@@ -21,10 +21,10 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     let (inside, cells) = guide.find(lanes, &vertices.places.position);
     let mut shares = [1.0; LANES];
     if inside != 0 {
-        vertices.ask_lobes(scene, |block| lanes_of(inside).for_each(|lane| shares[lane] = block.smooth_share(lane)));
+        vertices.ask_lobes(scene, |block| lanes_of(inside).for_each(|lane| shares[lane] = block.non_specular_share(lane)));
     }
     let guided = &mut vertices.guided;
-    (guided.inside, guided.cells, guided.smooth_shares) = (inside, cells, shares);
+    (guided.inside, guided.cells, guided.non_specular_shares) = (inside, cells, shares);
 }
 
 /// Makes of the samples of the lobes, and of the directions that cells gave, samples of both. Specular lobes are chosen as often as

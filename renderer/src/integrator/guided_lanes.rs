@@ -16,7 +16,7 @@ pub struct GuidedLanes {
     pub inside: u32,
     pub cells: [u32; LANES],
     /// How often these lanes choose a lobe that is not specular.
-    pub smooth_shares: Row,
+    pub non_specular_shares: Row,
     /// A bit for each lane to which its cell gave a direction in place of the lobes, and these.
     pub given: u32,
     pub directions: Row3,
@@ -48,7 +48,7 @@ impl GuidedLanes {
     pub fn mix(&self, scene: &Scene, (lanes, wi): (u32, &Row3), pdf: &mut Row) {
         let Some(guide) = &scene.guide else { return };
         for lane in lanes_of(self.inside & lanes) {
-            pdf[lane] = guide.mixed(self.cells[lane], wi.get(lane), pdf[lane], self.smooth_shares[lane]);
+            pdf[lane] = guide.mixed(self.cells[lane], wi.get(lane), pdf[lane], self.non_specular_shares[lane]);
         }
     }
 }

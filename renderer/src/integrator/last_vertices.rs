@@ -28,12 +28,12 @@ impl<'a> LastVertices<'a> {
 
     /// Whether a path that meets a shape of this number comes to something there.
     pub fn matters(&self, path: &Path, shape: u32) -> bool {
-        if !self.light_alone || self.step - path.passes < self.scene.integrator.max_depth {
+        if !self.light_alone || self.step - path.pass_throughs < self.scene.integrator.max_depth {
             return true;
         }
         let shape = self.scene.geometry.shape(shape);
         let dark =
-            shape.emission == glam::Vec3::ZERO && self.scene.lights.glow(shape.material) == MaterialEmission::Dark;
+            shape.emission == glam::Vec3::ZERO && self.scene.lights.material_emission(shape.material) == MaterialEmission::None;
         let says = |material: &Material| material.passage().is_some() || material.prints();
         !dark || self.scene.materials.get(shape.material as usize).is_some_and(says)
     }

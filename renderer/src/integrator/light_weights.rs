@@ -2,7 +2,7 @@
 
 use super::caustics::kept_shares;
 use super::differentials::scattered;
-use super::light_round::{LightRound, Radiance};
+use super::light_directions::{LightDirections, Radiance};
 use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
 use super::probe::{NotedLight, ProbedLight};
 use super::ray_origins::origin;
@@ -90,7 +90,7 @@ struct Weights {
 }
 
 wide! {
-    fn weigh(round: &LightRound, of_lobes: &BlockValues, throughput: &Row3, sampling: LightSampling) -> Weights {
+    fn weigh(round: &LightDirections, of_lobes: &BlockValues, throughput: &Row3, sampling: LightSampling) -> Weights {
         let mut weights = Weights {
             share: [0.0; LANES],
             scale: [0.0; LANES],
@@ -100,7 +100,7 @@ wide! {
         };
         for lane in 0..LANES {
             let delta = round.delta >> lane & 1 != 0;
-            let (chance, value) = (round.chance[lane], of_lobes.value.get(lane));
+            let (chance, value) = (round.pdf_or_probability[lane], of_lobes.value.get(lane));
             let share = if delta { 1.0 } else { sampling.of_light(chance, of_lobes.pdf[lane]) };
             let scale = share / chance;
             let weight = if delta { value / chance } else { value * scale };
@@ -146,7 +146,7 @@ impl ShadowRays {
 }
 
 wide! {
-    fn shadow_rays(round: &LightRound, places: &PlaceRows) -> ShadowRays {
+    fn shadow_rays(round: &LightDirections, places: &PlaceRows) -> ShadowRays {
         let mut rays = ShadowRays::NONE;
         for lane in 0..LANES {
             let (wi, distance, ending) = (round.wi.get(lane), round.distance[lane], round.ending >> lane & 1 != 0);
@@ -169,8 +169,8 @@ fn kind(scene: &Scene, radiance: &Radiance) -> &'static str {
     match radiance {
         Radiance::Shape(_) => "area",
         Radiance::Environment => "environment",
-        Radiance::Even { from: LightId::Point(number), .. } => scene.lights.point(*number).kind(),
-        Radiance::Even { .. } => "distant",
+        Radiance::Constant { from: LightId::Point(number), .. } => scene.lights.point(*number).kind(),
+        Radiance::Constant { .. } => "distant",
     }
 }
 
@@ -178,7 +178,7 @@ impl Vertex<'_> {
     /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
     /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
     /// arrived here.
-    fn see_through(&self, round: &LightRound, lane: usize, lobe_pdf: f32) -> Option<SeeThrough> {
+    fn see_through(&self, round: &LightDirections, lane: usize, lobe_pdf: f32) -> Option<SeeThrough> {
         self.scene.geometry.has_see_through().then(|| SeeThrough {
             differential: scattered(self.path, self.point, round.wi.get(lane), lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
@@ -190,14 +190,14 @@ impl Vertex<'_> {
     /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
     fn source(&self, radiance: &Radiance, wi: Vec3, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
         match radiance {
-            Radiance::Even { radiance, .. } => Source::Known(*radiance),
+            Radiance::Constant { radiance, .. } => Source::Known(*radiance),
             Radiance::Environment => samples.direction(self.footprint(wi, lobe_pdf)),
             Radiance::Shape(drawn) => {
                 let shape = self.scene.geometry.shape(drawn.shape);
                 let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
-                match self.scene.lights.glow(shape.material) {
-                    MaterialEmission::Dark => Source::Known(of_shape),
-                    MaterialEmission::Even(radiance) => Source::Known(of_shape + radiance),
+                match self.scene.lights.material_emission(shape.material) {
+                    MaterialEmission::None => Source::Known(of_shape),
+                    MaterialEmission::Constant(radiance) => Source::Known(of_shape + radiance),
                     MaterialEmission::Varying => samples.emitter(self.emitter_point(drawn, of_shape, lobe_pdf)),
                 }
             }
@@ -207,7 +207,7 @@ impl Vertex<'_> {
     /// What a gradient can go back to.
     fn origin(&self, radiance: &Radiance, lobe_pdf: f32) -> Origin {
         match radiance {
-            Radiance::Even { from, per_unit, .. } => Origin::Light(*from, *per_unit),
+            Radiance::Constant { from, per_unit, .. } => Origin::Light(*from, *per_unit),
             Radiance::Environment => Origin::Environment,
             Radiance::Shape(drawn) => {
                 let material = self.scene.geometry.shape(drawn.shape).material;

@@ -2,11 +2,11 @@
 
 use super::super::clock::Clock;
 use super::super::counts::BatchCounts;
-use super::super::differentials::Turn;
+use super::super::differentials::BounceRecord;
 use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
 use super::super::path::Path;
-use super::super::scatter::Departure;
+use super::super::scatter::RayOrigin;
 use super::super::vertices::receiver;
 use super::*;
 use crate::bsdf::{BsdfSample, OwnLobes, Specular};
@@ -79,13 +79,13 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
     let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
     let path = Path { from: LightSampleContext::default(), ..Path::from_camera(ray, differential, sampler) };
     let vertex = Vertex { scene, path: &path, point: &point, receiver: receiver(scene, &point, true) };
-    let onward = |wi: Vec3, pdf: f32| {
+    let next_path = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
-        let turn = Turn::new(&path, &point, &next);
-        let differential = turn.differential(scene, &path.differential, point.partials.position);
+        let record = BounceRecord::new(&path, &point, &next);
+        let differential = record.differential(scene, &path.differential, point.partials.position);
         Path { ray: Ray::new(surface.position, wi, 0.0), differential, scattered: true, ..path }
     };
-    seen(&vertex, &mut sampler, &onward);
+    seen(&vertex, &mut sampler, &next_path);
 }
 
 /// For one direction at one density, light sampling and the ray that the lobes send out read the same, to the bit.
@@ -94,12 +94,12 @@ fn both_strategies_see_the_same_environment() {
     let scene = scene("environment");
     let mut seen = std::collections::HashSet::new();
     for i in 0..200 {
-        at_a_hit(&scene, i, |vertex, sampler, onward| {
+        at_a_hit(&scene, i, |vertex, sampler, next_path| {
             let wi = uniform_cone(sampler.next_2d(), 2.0);
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let footprint = vertex.footprint(wi, pdf);
             let by_light = scene.environment.radiance(&scene.textures, &footprint).to_array().map(f32::to_bits);
-            assert_eq!(by_light, environment_seen(&scene, &onward(wi, pdf)).to_array().map(f32::to_bits));
+            assert_eq!(by_light, environment_seen(&scene, &next_path(wi, pdf)).to_array().map(f32::to_bits));
             seen.insert(by_light[0]);
         });
     }
@@ -124,7 +124,7 @@ fn both_strategies_see_the_same_emitter() {
     scene.textures.configure(TextureOptions { mode: MipMode::Aniso, ..TextureOptions::default() });
     let (mut values, mut scratch) = (Vec::new(), Scratch::default());
     for i in 0..200 {
-        at_a_hit(&scene, i, |vertex, sampler, onward| {
+        at_a_hit(&scene, i, |vertex, sampler, next_path| {
             let receiver = vertex.receiver;
             let mut drawn = None;
             let u = [sampler.next_2d(); LANES];
@@ -132,7 +132,7 @@ fn both_strategies_see_the_same_emitter() {
             let Some(light::LightSample::Surface(drawn)) = drawn else { return };
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let by_light = radiance_of(&scene, vertex.emitter_point(&drawn, Vec3::ZERO, pdf));
-            let path = onward(drawn.wi, pdf);
+            let path = next_path(drawn.wi, pdf);
             let past_the_sphere = Ray { t_min: 1e-3, ..path.ray };
             let Some(hit) = scene.accel.closest(&past_the_sphere).filter(|h| h.primitive == drawn.hit.primitive) else {
                 return;
@@ -175,7 +175,7 @@ fn only_what_scatters_makes_a_path_scattered() {
         let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
         for (specular, scattered) in ways {
             let next = BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular };
-            path.turn(&Departure::new(vertex.point, vertex.receiver, next.wi), &next, None);
+            path.spawn_ray(&RayOrigin::new(vertex.point, vertex.receiver, next.wi), &next, None);
             assert_eq!(path.scattered, scattered, "{specular:?}");
         }
     });

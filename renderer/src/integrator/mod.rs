@@ -1,9 +1,9 @@
 //! The integrators: a wavefront over one tile and one batch of samples at a time, in stages over arrays; photons; and replays
 //! for gradients.
 
+mod accumulate;
 mod ambient_occlusion;
 mod aov;
-mod arrival;
 mod camera_rays;
 mod caustics;
 pub mod clock;
@@ -12,14 +12,13 @@ mod differentials;
 mod direct;
 mod emission;
 mod emit;
-mod end;
 mod escape;
 pub mod faults;
 mod guided;
 mod guided_lanes;
 mod intersect;
 mod last_vertices;
-mod light_round;
+mod light_directions;
 mod light_samples;
 mod light_weights;
 pub mod messages;
@@ -39,6 +38,7 @@ mod scatter;
 #[cfg(test)]
 mod scenes_for_tests;
 mod shading;
+mod termination;
 mod vertices;
 mod view;
 mod visibility;

@@ -1,12 +1,12 @@
 //! Those who look on while paths are traced: layers, views, the record of a path, and the list of faults. They read the arrays of
 //! the stages and change no light.
 
+use super::accumulate::accumulate_light;
 use super::aov::FirstHit;
-use super::arrival::deliver;
 use super::counts::BatchCounts;
-use super::end::End;
 use super::path_tracer;
 use super::probe::{ProbedDirection, ProbedHit};
+use super::termination::Termination;
 use super::view::{Shown, View};
 use super::workspace::Workspace;
 use crate::film::Shape;
@@ -23,7 +23,7 @@ pub fn record_layers(scene: &Scene, work: &mut Workspace) {
         let material = (vertices.material, &scene.materials[vertices.material as usize]);
         let hit = FirstHit { point, bsdf: &bsdf, material, outputs: (scratch, lane), distance: point.hit.t };
         let numbers = recorded.record(scene, vertices.paths[lane] as usize, &hit);
-        vertices.numbers[lane] &= numbers;
+        vertices.finite[lane] &= numbers;
     }
 }
 
@@ -32,11 +32,11 @@ pub fn show(scene: &Scene, work: &mut Workspace, view: View) {
     let Workspace { vertices, paths, seen, .. } = work;
     for lane in vertices.lanes() {
         let bsdf = vertices.bsdf(scene, lane);
-        let mirrors = !vertices.is_last(scene, lane) && !bsdf.is_empty() && !bsdf.has_smooth_lobe();
+        let mirrors = !vertices.is_last(scene, lane) && !bsdf.is_empty() && !bsdf.has_non_specular_lobe();
         let (point, shaded) = (&vertices.points[lane], &vertices.shaded[lane]);
         if let Some(shown) = view.of_hit(scene, &Shown { point, shaded, bsdf: &bsdf, seen: (seen, lane), mirrors }) {
             paths[vertices.paths[lane] as usize].radiance = shown;
-            vertices.ends[lane] = Some(End::Shown);
+            vertices.terminated[lane] = Some(Termination::Shown);
         }
     }
     path_tracer::scatter(scene, work);
@@ -45,7 +45,7 @@ pub fn show(scene: &Scene, work: &mut Workspace, view: View) {
 /// Tells of vertices that came to something that is no number.
 pub fn tell_faults(work: &mut Workspace) {
     let Workspace { vertices, paths, faulty, .. } = work;
-    for lane in vertices.lanes().filter(|&lane| !vertices.numbers[lane]) {
+    for lane in vertices.lanes().filter(|&lane| !vertices.finite[lane]) {
         let path = vertices.paths[lane];
         paths[path as usize].faulty = true;
         faulty.push((path, vertices.depth(lane), vertices.material));
@@ -57,7 +57,7 @@ pub fn write_down(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts)
     if work.probe.is_none() {
         return;
     }
-    let delivered = deliver(scene, work, counts);
+    let delivered = accumulate_light(scene, work, counts);
     let lights = work.noted.drain(..).map(|note| note.told(&work.light)).collect();
     work.light.clear();
     let Workspace { vertices, paths, scratch, seen, probe: Some(probe), .. } = work else { return };
@@ -74,7 +74,7 @@ pub fn write_down(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts)
         refracted: next.refracted.is_some(),
         survival: vertices.survival[lane],
         // Who follows a path wants all partials, so there is one.
-        differential: vertices.onward.get(lane).copied().unwrap_or_default().into(),
+        differential: vertices.next_differentials.get(lane).copied().unwrap_or_default().into(),
     });
     probe.hits.push(ProbedHit {
         bounce: vertices.depth(lane),
@@ -84,13 +84,13 @@ pub fn write_down(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts)
         globals: scene.values.all(point, scene.surroundings()),
         look_ups: of_lane.map(|(_, look_up)| look_up.clone()).collect(),
         lobes: material.lobe_values(scratch, lane),
-        numbers: vertices.numbers[lane] && delivered,
+        numbers: vertices.finite[lane] && delivered,
         emission: vertices.shaded[lane].emission.to_array(),
         shape_emission: emission.radiance.to_array(),
         shape_emission_share: emission.share,
         lights,
         next,
-        end: vertices.ends[lane].map(End::text),
+        end: vertices.terminated[lane].map(Termination::text),
         radiance: paths[vertices.paths[lane] as usize].radiance.to_array(),
     });
 }

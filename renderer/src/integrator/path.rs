@@ -20,24 +20,24 @@ pub struct Path {
     /// Where the ray meets the film, how far from the pixel's middle, in pixels.
     pub off_center: f32,
     pub ray: Ray,
-    /// As of the first of `turns`, if there are any.
+    /// As before all bounces that are recorded for it, if any are.
     pub differential: RayDifferential,
-    /// The last turn that the differential does not know of yet, by its number among those of the wavefront.
-    pub turns: Option<u32>,
+    /// The last bounce that the differential does not know of yet, by its number among the records of the wavefront.
+    pub last_record: Option<u32>,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
     pub beta: Vec3,
     /// What roulette multiplies `beta` by. The product is what `beta` would be outside of all glass, where the scale of radiance ends,
     /// and had the lobes alone drawn its directions: a guide sends many paths to where much light is, so each carries little.
-    pub survival_scale: f32,
+    pub rr_scale: f32,
     pub radiance: Vec3,
     pub sampler: Sampler,
     /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it
     /// (from the camera, off a mirror).
     pub pdf: f32,
     /// Surfaces that it passed straight on: they are no bounces.
-    pub passes: u32,
+    pub pass_throughs: u32,
     /// Its way since `from` before the ray's beginning, where it passed any.
-    pub passed: f32,
+    pub passed_distance: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
     pub from: LightSampleContext,
     /// It was scattered on its way, not only mirrored or refracted.
@@ -59,14 +59,14 @@ impl Path {
             off_center: 0.0,
             ray,
             differential,
-            turns: None,
+            last_record: None,
             beta: Vec3::ONE,
-            survival_scale: 1.0,
+            rr_scale: 1.0,
             radiance: Vec3::ZERO,
             sampler,
             pdf: f32::INFINITY,
-            passes: 0,
-            passed: 0.0,
+            pass_throughs: 0,
+            passed_distance: 0.0,
             from: LightSampleContext { position: ray.origin, ..LightSampleContext::default() },
             scattered: false,
             narrow: NarrowShares::NONE_YET,

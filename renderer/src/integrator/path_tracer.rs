@@ -4,10 +4,10 @@
 use super::caustics;
 use super::direct;
 use super::emit::emit;
-use super::end::End;
 use super::guided;
 use super::path::Path;
-use super::scatter::{differentiate, play_roulette, sample_lobes, turn};
+use super::scatter::{differentiate, play_roulette, sample_lobes, spawn_rays};
+use super::termination::Termination;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::scene::{IntegratorKind, Scene};
@@ -28,31 +28,31 @@ pub fn scatter(scene: &Scene, work: &mut Workspace) {
     play_roulette(scene, work);
     let probing = work.probe.is_some();
     differentiate(scene, work, probing);
-    turn(work);
+    spawn_rays(work);
 }
 
 /// Why only what lets it pass straight on could keep a path going.
-fn limit(scene: &Scene, vertices: &Vertices, path: &Path, lane: usize) -> Option<End> {
+fn limit(scene: &Scene, vertices: &Vertices, path: &Path, lane: usize) -> Option<Termination> {
     if vertices.is_last(scene, lane) {
-        return Some(End::Depth);
+        return Some(Termination::Depth);
     }
     // A path that has left the mirrors only looks for light.
     let direct = scene.integrator.kind == IntegratorKind::Direct && path.pdf.is_finite();
-    direct.then_some(End::OnlyLight)
+    direct.then_some(Termination::OnlyLight)
 }
 
 /// Ends the paths that nothing could keep going.
 fn end_at_limits(scene: &Scene, work: &mut Workspace) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
-        if vertices.ends[lane].is_some() {
+        if vertices.terminated[lane].is_some() {
             continue;
         }
         let limit = limit(scene, vertices, &paths[vertices.paths[lane] as usize], lane);
         let has = |mask: u32| mask >> lane & 1 != 0;
-        vertices.ends[lane] = match () {
-            () if !has(vertices.masks.any) && vertices.is_last(scene, lane) => Some(End::Depth),
-            () if !has(vertices.masks.any) => Some(End::NoLobes),
+        vertices.terminated[lane] = match () {
+            () if !has(vertices.masks.any) && vertices.is_last(scene, lane) => Some(Termination::Depth),
+            () if !has(vertices.masks.any) => Some(Termination::NoLobes),
             () => limit.filter(|_| !has(vertices.masks.straight)),
         };
     }

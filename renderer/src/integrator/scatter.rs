@@ -2,12 +2,12 @@
 //! the next ray, and that ray.
 
 use super::caustics::note_bounces;
-use super::differentials::{Differentials, Turn};
-use super::end::End;
+use super::differentials::{BounceRecord, Differentials};
 use super::guided;
 use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::ray_origins::origins;
+use super::termination::Termination;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
@@ -26,9 +26,13 @@ const SURE_BOUNCES: u32 = 3;
 
 /// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded`
 /// goes straight on or, for that reason, nowhere.
-pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
+pub fn sample_lobes(
+    scene: &Scene,
+    work: &mut Workspace,
+    bounded: impl Fn(&Vertices, &Path, usize) -> Option<Termination>,
+) {
     let Workspace { vertices, paths, .. } = work;
-    let numbers = vertices.numbers(paths);
+    let numbers = vertices.random_numbers(paths);
     let (drawing, direction) = (vertices.going_on_mask(), numbers.direction());
     let mut choices = vertices.ask_lobes(scene, |block| block.choose(drawing, &direction));
     vertices.guided.draw(scene, &numbers, &mut choices);
@@ -36,11 +40,11 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
     let mut drawn = vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
     let times = guided::mix_samples(scene, vertices, &mut drawn);
     for lane in vertices.lanes() {
-        if vertices.ends[lane].is_some() {
+        if vertices.terminated[lane].is_some() {
             continue;
         }
         let path = &mut paths[vertices.paths[lane] as usize];
-        let sampled = drawn.samples[lane].ok_or(End::NoDirection);
+        let sampled = drawn.samples[lane].ok_or(Termination::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
             _ => Ok(next),
@@ -48,17 +52,17 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         let next = match sampled.and_then(allowed) {
             Ok(next) => next,
             Err(end) => {
-                vertices.ends[lane] = Some(end);
+                vertices.terminated[lane] = Some(end);
                 continue;
             }
         };
         path.scale(&next, times[lane]);
         let (numbers, carries) = (path.beta.is_finite(), max_channel(path.beta) > 0.0);
-        vertices.numbers[lane] &= numbers;
+        vertices.finite[lane] &= numbers;
         if numbers && carries {
             vertices.next[lane] = Some(next);
         } else {
-            vertices.ends[lane] = Some(End::Nothing);
+            vertices.terminated[lane] = Some(Termination::Nothing);
         }
     }
     note_bounces(scene, vertices, paths);
@@ -68,17 +72,17 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
 pub fn play_roulette(scene: &Scene, work: &mut Workspace) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
-        if vertices.ends[lane].is_some() {
+        if vertices.terminated[lane].is_some() {
             continue;
         }
         let path = &mut paths[vertices.paths[lane] as usize];
         let survival = match vertices.depth(lane) < SURE_BOUNCES || !scene.integrator.roulette {
             true => 1.0,
-            false => (max_channel(path.beta) * path.survival_scale).min(0.95),
+            false => (max_channel(path.beta) * path.rr_scale).min(0.95),
         };
         vertices.survival[lane] = survival;
         if survival < 1.0 && BounceNumbers::new(path.sampler, vertices.step).roulette() >= survival {
-            vertices.ends[lane] = Some(End::Roulette);
+            vertices.terminated[lane] = Some(Termination::Roulette);
             continue;
         }
         path.beta /= survival;
@@ -92,38 +96,38 @@ pub fn differentiate(scene: &Scene, work: &mut Workspace, all: bool) {
         return;
     }
     for lane in vertices.lanes() {
-        let Some(next) = vertices.next[lane].filter(|_| all || vertices.ends[lane].is_none()) else { continue };
+        let Some(next) = vertices.next[lane].filter(|_| all || vertices.terminated[lane].is_none()) else { continue };
         let path = &paths[vertices.paths[lane] as usize];
         let point = &vertices.points[lane];
-        let turn = Turn::new(path, point, &next);
-        vertices.onward[lane] = turn.differential(scene, &path.differential, point.partials.position);
+        let record = BounceRecord::new(path, point, &next);
+        vertices.next_differentials[lane] = record.differential(scene, &path.differential, point.partials.position);
     }
 }
 
 /// Gives the paths that go on their next rays.
-pub fn turn(work: &mut Workspace) {
-    let Workspace { vertices, paths, active, turns, .. } = work;
+pub fn spawn_rays(work: &mut Workspace) {
+    let Workspace { vertices, paths, active, bounce_records, .. } = work;
     let mut directions = Row3::ZERO;
     for lane in vertices.going_on() {
         directions.set(lane, vertices.next[lane].map_or(Vec3::ZERO, |next| next.wi));
     }
     let origins = origins(&vertices.places, &directions);
     for lane in vertices.lanes() {
-        let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
+        let Some(next) = vertices.next[lane].filter(|_| vertices.terminated[lane].is_none()) else { continue };
         let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
-        let differential = vertices.onward.get(lane).copied();
+        let differential = vertices.next_differentials.get(lane).copied();
         let path = &mut paths[index as usize];
         if vertices.differentials == Differentials::OnDemand {
-            turns.remember(path, Turn::new(path, point, &next));
+            bounce_records.remember(path, BounceRecord::new(path, point, &next));
         }
         let (origin, from, travelled) = (origins.get(lane), vertices.receivers[lane], point.hit.t);
-        path.turn(&Departure { origin, from, travelled }, &next, differential);
+        path.spawn_ray(&RayOrigin { origin, from, travelled }, &next, differential);
         active.push(index);
     }
 }
 
 /// Where a ray leaves a surface.
-pub struct Departure {
+pub struct RayOrigin {
     /// Beside the surface.
     pub origin: Vec3,
     /// The place as light sampling knows it.
@@ -132,12 +136,12 @@ pub struct Departure {
     pub travelled: f32,
 }
 
-impl Departure {
+impl RayOrigin {
     /// From a point, which light sampling knows as `from`.
-    pub fn new(point: &ShadingPoint, from: LightSampleContext, direction: Vec3) -> Departure {
+    pub fn new(point: &ShadingPoint, from: LightSampleContext, direction: Vec3) -> RayOrigin {
         let Place { position, position_error, gnormal } = point.surface.place();
         let origin = offset_origin(position, position_error, gnormal, direction);
-        Departure { origin, from, travelled: point.hit.t }
+        RayOrigin { origin, from, travelled: point.hit.t }
     }
 }
 
@@ -145,27 +149,27 @@ impl Path {
     /// Multiplies the throughput by the weight of a sample; `times` is how many times as often it was drawn as by the lobes alone.
     pub fn scale(&mut self, next: &BsdfSample, times: f32) {
         self.beta *= next.weight;
-        self.survival_scale *= times;
+        self.rr_scale *= times;
         if let Some(Refraction { eta }) = next.refracted {
-            self.survival_scale *= eta * eta;
+            self.rr_scale *= eta * eta;
         }
     }
 
     /// Gives it its next ray.
-    pub fn turn(&mut self, departure: &Departure, next: &BsdfSample, differential: Option<RayDifferential>) {
+    pub fn spawn_ray(&mut self, origin: &RayOrigin, next: &BsdfSample, differential: Option<RayDifferential>) {
         if let Some(differential) = differential {
             self.differential = differential;
         }
-        self.ray = Ray::new(departure.origin, next.wi, self.ray.time);
+        self.ray = Ray::new(origin.origin, next.wi, self.ray.time);
         if next.specular.is_some_and(|s| s.straight) {
             // It is the same way still, seen from where the path was scattered last.
-            self.passes += 1;
-            self.passed += departure.travelled;
+            self.pass_throughs += 1;
+            self.passed_distance += origin.travelled;
             return;
         }
-        self.from = departure.from;
+        self.from = origin.from;
         self.scattered |= next.specular.is_none();
-        self.passed = 0.0;
+        self.passed_distance = 0.0;
         self.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
     }
 }

@@ -29,7 +29,7 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     let carried = differentials == Differentials::Always;
     let wanted = Wanted { position: carried, ..material.wanted() }.and(work.wanted());
     if carried {
-        hits.iter().for_each(|hit| work.turns.catch_up(scene, &mut work.paths[hit.path as usize]));
+        hits.iter().for_each(|hit| work.bounce_records.update_differential(scene, &mut work.paths[hit.path as usize]));
     }
     let vertices = &mut work.vertices;
     (vertices.step, vertices.material, vertices.differentials) = (step, number, differentials);
@@ -58,7 +58,7 @@ fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (aske
     // In place: points are large, and most materials ask for little of them.
     vertices.points.resize(hits.len(), ShadingPoint::default());
     for (lane, (SurfaceHit { shape, hit, path, .. }, point)) in hits.iter().zip(&mut vertices.points).enumerate() {
-        let Path { ray, differential, passes, .. } = &paths[*path as usize];
+        let Path { ray, differential, pass_throughs, .. } = &paths[*path as usize];
         surfaces.write(geometry, lane, (*shape, ray, hit), asked, &mut point.surface);
         if found >> lane & 1 != 0 {
             point.partials = surfaces.partials(lane, differential);
@@ -68,7 +68,7 @@ fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (aske
             point.partials = surface::partials_on(geometry, primitive, (ray, differential), hit, wanted);
         }
         (point.hit, point.incident, point.time) = (*hit, ray.direction, ray.time);
-        point.ray_depth = vertices.step - passes;
+        point.ray_depth = vertices.step - pass_throughs;
     }
     vertices.has_partials = wanted.any();
     vertices.places = *surfaces.places();

@@ -2,11 +2,11 @@
 //! lane.
 
 use super::differentials::Differentials;
-use super::end::End;
 use super::guided_lanes::GuidedLanes;
 use super::narrow_shares::Mapped;
 use super::numbers::BlockNumbers;
 use super::path::Path;
+use super::termination::Termination;
 use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
 use crate::geometry::PlaceRows;
 use crate::light::LightSampleContext;
@@ -16,7 +16,7 @@ use crate::ray::RayDifferential;
 use crate::scene::Scene;
 use glam::Vec3;
 
-/// What each lane has. The lists are as long as the block, but for `lobes` and `onward`.
+/// What each lane has. The lists are as long as the block, but for `lobes` and `next_differentials`.
 #[derive(Default)]
 pub struct Vertices {
     /// Rays that the paths have had before.
@@ -50,16 +50,16 @@ pub struct Vertices {
     /// Whether the path was scattered on its way here.
     pub scattered: Vec<bool>,
     /// Whether all that the vertex came to were numbers.
-    pub numbers: Vec<bool>,
+    pub finite: Vec<bool>,
     /// What the shape emits, and the share of emission that counts beside light sampling.
     pub emission: Vec<ShapeEmission>,
     /// The direction that the lobes gave, and the chance of going on.
     pub next: Vec<Option<BsdfSample>>,
     pub survival: Vec<f32>,
     /// The differential of the next ray. Empty unless it is found at once.
-    pub onward: Vec<RayDifferential>,
+    pub next_differentials: Vec<RayDifferential>,
     /// Why the path goes no further, where it does not.
-    pub ends: Vec<Option<End>>,
+    pub terminated: Vec<Option<Termination>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,20 +91,20 @@ impl Vertices {
             self.throughput.set(lane, paths[self.paths[lane] as usize].beta);
         }
         self.masks = self.ask_lobes(scene, |block| block.masks());
-        let through = self.masks.smooth_through;
+        let through = self.masks.non_specular_through;
         self.receivers.clear();
         let numbered = self.points.iter().enumerate();
         self.receivers.extend(numbered.map(|(lane, point)| receiver(scene, point, through >> lane & 1 == 0)));
         self.scattered.clear();
         self.scattered.extend(self.paths.iter().map(|path| paths[*path as usize].scattered));
-        self.numbers.clear();
-        self.numbers.extend(self.shaded.iter().map(|shaded| shaded.numbers));
+        self.finite.clear();
+        self.finite.extend(self.shaded.iter().map(|shaded| shaded.finite));
         refill(&mut self.emission, lanes, ShapeEmission::NONE);
         refill(&mut self.next, lanes, None);
         refill(&mut self.survival, lanes, 1.0);
-        let onward = if self.differentials == Differentials::Always { lanes } else { 0 };
-        refill(&mut self.onward, onward, RayDifferential::default());
-        refill(&mut self.ends, lanes, None);
+        let next_differentials = if self.differentials == Differentials::Always { lanes } else { 0 };
+        refill(&mut self.next_differentials, next_differentials, RayDifferential::default());
+        refill(&mut self.terminated, lanes, None);
         self.guided.clear();
         self.mapped = Mapped::default();
     }
@@ -115,11 +115,11 @@ impl Vertices {
 
     /// The lanes whose paths go on as far as is known.
     pub fn going_on(&self) -> impl Iterator<Item = usize> + use<'_> {
-        self.lanes().filter(|&lane| self.ends[lane].is_none())
+        self.lanes().filter(|&lane| self.terminated[lane].is_none())
     }
 
     /// The random numbers of this bounce of the paths.
-    pub fn numbers(&self, paths: &[Path]) -> BlockNumbers {
+    pub fn random_numbers(&self, paths: &[Path]) -> BlockNumbers {
         BlockNumbers::new(self.paths.iter().map(|path| paths[*path as usize].sampler), self.step)
     }
 

@@ -1,6 +1,6 @@
 //! The order of work for one batch of samples of one tile: the outline of the path tracer. Each stage is a file.
 
-use super::arrival::deliver;
+use super::accumulate::accumulate_light;
 use super::clock::{Clock, Stage};
 use super::counts::BatchCounts;
 use super::differentials::Differentials;
@@ -50,7 +50,7 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
     work.branches.clear();
-    work.turns.clear();
+    work.bounce_records.clear();
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first, as far as it matters; those that meet nothing see the environment.
@@ -76,10 +76,10 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
             begin = end;
         }
         // 4. What of that light arrives.
-        deliver(scene, work, &mut counts);
+        accumulate_light(scene, work, &mut counts);
         follower.delivered(scene, work);
         work.light.clear();
-        work.turns.limit(scene, &mut work.paths, &work.active);
+        work.bounce_records.limit(scene, &mut work.paths, &work.active);
         // 5. Keep neighbouring paths together: their rays meet the same things.
         work.order.sort(&mut work.active, work.paths.len());
         work.clock.end(Stage::Film);

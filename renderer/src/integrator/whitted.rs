@@ -1,14 +1,14 @@
-//! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of lights
-//! without extent, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
+//! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of delta
+//! lights, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
 //! the filter `center`, one sample per pixel gives the picture, without noise, unless a path has so many branches that no more
 //! can be followed: from there on one way is drawn at each hit.
 
-use super::differentials::{Differentials, Turn};
+use super::differentials::{BounceRecord, Differentials};
 use super::direct;
 use super::emit::emit;
-use super::end::End;
 use super::numbers::BounceNumbers;
-use super::scatter::Departure;
+use super::scatter::RayOrigin;
+use super::termination::Termination;
 use super::workspace::Workspace;
 use crate::bsdf::BsdfSample;
 use crate::math::max_channel;
@@ -26,12 +26,12 @@ pub fn advance(scene: &Scene, work: &mut Workspace) {
     emit(scene, work);
     for lane in work.vertices.lanes() {
         if work.vertices.is_last(scene, lane) {
-            work.vertices.ends[lane] = Some(End::Depth);
+            work.vertices.terminated[lane] = Some(Termination::Depth);
         }
     }
-    direct::ask_lights_without_extent(scene, work);
+    direct::sample_delta_lights(scene, work);
     for lane in work.vertices.lanes() {
-        if work.vertices.ends[lane].is_none() {
+        if work.vertices.terminated[lane].is_none() {
             branch(scene, work, lane);
         }
     }
@@ -49,36 +49,40 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         ways = one_of(&ways, u).into_iter().collect();
     }
     for next in ways {
-        let turn = Turn::new(&here, point, &next);
-        let onward = turn.differential(scene, &here.differential, point.partials.position);
+        let record = BounceRecord::new(&here, point, &next);
+        let next_differential = record.differential(scene, &here.differential, point.partials.position);
         let carried = vertices.differentials == Differentials::Always;
         let mut path = here;
-        path.turn(&Departure::new(point, vertices.receivers[lane], next.wi), &next, carried.then_some(onward));
+        path.spawn_ray(
+            &RayOrigin::new(point, vertices.receivers[lane], next.wi),
+            &next,
+            carried.then_some(next_differential),
+        );
         path.scale(&next, 1.0);
         numbers &= path.beta.is_finite();
-        if !path.beta.is_finite() || max_channel(path.beta) * path.survival_scale < LEAST {
+        if !path.beta.is_finite() || max_channel(path.beta) * path.rr_scale < LEAST {
             continue;
         }
         if first.is_none() {
             // What there is so far stays with the first.
             paths[index] = path;
             active.push(index as u32);
-            first = Some((next, onward));
+            first = Some((next, next_differential));
         } else {
             active.push(paths.len() as u32);
             paths.push(path.branch());
             branches[root] += 1;
         }
     }
-    vertices.numbers[lane] &= numbers;
+    vertices.finite[lane] &= numbers;
     match first {
-        Some((next, onward)) => {
+        Some((next, next_differential)) => {
             vertices.next[lane] = Some(next);
-            if let Some(place) = vertices.onward.get_mut(lane) {
-                *place = onward;
+            if let Some(place) = vertices.next_differentials.get_mut(lane) {
+                *place = next_differential;
             }
         }
-        None => vertices.ends[lane] = Some(End::NoMirror),
+        None => vertices.terminated[lane] = Some(Termination::NoMirror),
     }
 }
 

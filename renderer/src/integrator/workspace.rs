@@ -2,10 +2,10 @@
 
 use super::aov::Recorded;
 use super::clock::Clock;
-use super::differentials::Turns;
+use super::differentials::BounceRecords;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
-use super::light_round::LightRound;
+use super::light_directions::LightDirections;
 use super::light_samples::{DrawnLight, LightSamples};
 use super::messages::Messages;
 use super::order::Order;
@@ -13,7 +13,7 @@ use super::path::{Path, SurfaceHit};
 use super::probe::{NotedLight, Probe};
 use super::vertices::Vertices;
 use super::view::View;
-use super::visibility::Crossings;
+use super::visibility::TransmittanceRays;
 use super::watch::WatchedLookUps;
 use crate::film::Shape;
 use crate::geometry::{Hit, SurfaceBlock, Wanted};
@@ -28,7 +28,7 @@ pub struct Workspace {
     /// How many branches each path from the camera has, as far as any have some.
     pub branches: Vec<u32>,
     /// What the paths did at vertices where nobody asked for their differentials.
-    pub turns: Turns,
+    pub bounce_records: BounceRecords,
     /// The rays of active paths, and what they came to.
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
@@ -46,12 +46,12 @@ pub struct Workspace {
     pub vertices: Vertices,
     pub scratch: Scratch,
     /// Directions towards lights that its lanes draw.
-    pub round: LightRound,
+    pub round: LightDirections,
     /// Somebody asks for the lobes of single lanes.
     pub lists_lobes: bool,
     /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.
     pub light: LightSamples,
-    pub crossings: Crossings,
+    pub transmittance_rays: TransmittanceRays,
     pub emission: EmissionMemory,
     /// What the layers keep of each path.
     pub recorded: Recorded,

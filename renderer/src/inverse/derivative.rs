@@ -66,8 +66,8 @@ impl Differentiated {
         let memory = |e: BufferError| RenderError::Machine(e.to_string());
         let mut sums = Sums::new(&Element::floats(3), window.pixels() as usize).map_err(memory)?;
         let film = Film::new(window, Shape::default());
-        let (scene, numbers) = (&self.scene, &self.sums.numbers);
-        let replays = Replays { scene, numbers, ready: &ready, plan: &plan, film: &film, cancel };
+        let (scene, slots) = (&self.scene, &self.sums.slots);
+        let replays = Replays { scene, slots, ready: &ready, plan: &plan, film: &film, cancel };
         let threads = options.threads.unwrap_or_else(available_threads).max(1);
         for channel in 0..3 {
             let unit = Vec3::AXES[channel];

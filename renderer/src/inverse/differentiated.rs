@@ -1,7 +1,7 @@
 //! A scene with the parameters by which gradients are taken.
 
 use super::{Parameter, Target, values};
-use crate::integrator::replay::Numbers;
+use crate::integrator::replay::GradientSlots;
 use crate::material::{GradientBy, Refused};
 use crate::scene::{Caustics, Scene};
 use kernels::BufferError;
@@ -21,7 +21,7 @@ pub struct Differentiated {
 /// What is summed up float by float while paths are replayed: all but texels, which the textures sum up.
 #[derive(Default)]
 pub(super) struct Summed {
-    pub numbers: Numbers,
+    pub slots: GradientSlots,
     /// By parameter the number of its first sum; of no meaning for texels.
     pub firsts: Vec<u32>,
     pub len: usize,
@@ -61,10 +61,10 @@ impl Differentiated {
             sums.firsts.push(first);
             match &p.target {
                 Target::Material { material, name } => asked[*material as usize].parameters.push((name.clone(), first)),
-                Target::Light { setting } => sums.numbers.add_light(&scene, *setting, first),
+                Target::Light { setting } => sums.slots.add_light(&scene, *setting, first),
                 Target::Variable { setting } => {
                     let setting = &scene.variable_settings[*setting];
-                    sums.numbers.add_variable(setting, (first, p.len as u32));
+                    sums.slots.add_variable(setting, (first, p.len as u32));
                     let name = &scene.values.variables()[setting.variable as usize];
                     for (material, asked) in scene.materials.iter().zip(&mut asked) {
                         let reads = material.variables().iter().any(|read| read.name == *name);
@@ -73,9 +73,9 @@ impl Differentiated {
                         }
                     }
                 }
-                Target::Exposure => sums.numbers.exposure = Some(first),
+                Target::Exposure => sums.slots.exposure = Some(first),
                 Target::Texels { texture, .. } => {
-                    sums.numbers.environment_texels |= scene.environment.texture() == Some(*texture);
+                    sums.slots.environment_texels |= scene.environment.texture() == Some(*texture);
                     for (material, asked) in scene.materials.iter().zip(&mut asked) {
                         asked.textures.extend(material.slots_of(*texture).map(str::to_owned));
                     }

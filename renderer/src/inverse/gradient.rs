@@ -5,7 +5,7 @@
 use super::{Channels, Differentiated, Target};
 use crate::film::part::{BATCH, Plan};
 use crate::film::{Film, Shape};
-use crate::integrator::replay::{Gather, Memory, Numbers, replay};
+use crate::integrator::replay::{Gather, Memory, GradientSlots, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
 use crate::scene::{IntegratorKind, Scene};
@@ -125,7 +125,7 @@ impl Gather for Total<'_> {
 /// The work of a replay, batch by batch.
 pub(super) struct Replays<'a> {
     pub scene: &'a Scene,
-    pub numbers: &'a Numbers,
+    pub slots: &'a GradientSlots,
     pub ready: &'a Ready,
     pub plan: &'a Plan,
     pub film: &'a Film,
@@ -164,7 +164,7 @@ impl Replays<'_> {
                     cotangent(x, y) / self.plan.samples as f32
                 };
                 let mut gather = gather();
-                replay((self.scene, self.numbers), &batch, of_pixel, &mut work, &mut memory, &mut gather);
+                replay((self.scene, self.slots), &batch, of_pixel, &mut work, &mut memory, &mut gather);
                 done(index, &mut gather, &work);
             }
             self.scene.textures.cache().release();
@@ -211,8 +211,8 @@ impl Differentiated {
         let sums = |e: kernels::BufferError| RenderError::Machine(e.to_string());
         let mut total = Sums::new(&Element::floats(1), self.sums.len).map_err(sums)?;
         let film = Film::new(window, Shape::default());
-        let (scene, numbers) = (&self.scene, &self.sums.numbers);
-        let replays = Replays { scene, numbers, ready: &ready, plan: &plan, film: &film, cancel };
+        let (scene, slots) = (&self.scene, &self.sums.slots);
+        let replays = Replays { scene, slots, ready: &ready, plan: &plan, film: &film, cancel };
         let of_pixel = |x: u32, y: u32| cotangent[((y - window.y0) * window.width() + x - window.x0) as usize];
         let threads = options.threads.unwrap_or_else(available_threads).max(1);
         replays.run(threads, &of_pixel, &|| Total { sums: &total, of_paths: BTreeMap::new() }, &|_, total, _| {

@@ -47,7 +47,7 @@ pub struct AimedProfile {
     pub from_world: Quat,
 }
 
-/// The light of a light without extent at a point.
+/// The light of a delta light at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightLiSample {
     /// To the light, of unit length.

@@ -12,9 +12,9 @@ use ssl_compiler::runtime::LANES;
 /// What a material sends out to both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaterialEmission {
-    Dark,
+    None,
     /// This radiance, whatever the point and the direction.
-    Even(Vec3),
+    Constant(Vec3),
     /// What its shader says.
     Varying,
 }
@@ -29,19 +29,19 @@ pub struct EmissionContext<'a> {
 
 impl EmissionContext<'_> {
     /// Of each material.
-    pub fn glows(&self) -> Vec<MaterialEmission> {
-        self.materials.iter().map(|material| self.glow(material)).collect()
+    pub fn material_emissions(&self) -> Vec<MaterialEmission> {
+        self.materials.iter().map(|material| self.material_emission(material)).collect()
     }
 
-    fn glow(&self, material: &Material) -> MaterialEmission {
-        let Some(emission) = material.emission() else { return MaterialEmission::Dark };
+    fn material_emission(&self, material: &Material) -> MaterialEmission {
+        let Some(emission) = material.emission() else { return MaterialEmission::None };
         if !emission.is_even() {
             return MaterialEmission::Varying;
         }
         let point = ShadingPoint { incident: Vec3::NEG_Z, ..ShadingPoint::default() };
         match emission.emitted(&[point], self.around, self.textures, &mut Scratch::default())[0] {
-            Vec3::ZERO => MaterialEmission::Dark,
-            radiance => MaterialEmission::Even(radiance),
+            Vec3::ZERO => MaterialEmission::None,
+            radiance => MaterialEmission::Constant(radiance),
         }
     }
 

@@ -43,15 +43,15 @@ impl EmissionSampler {
         let (shape, Point { position, normal, area }) =
             self.emitters[number].spot(geometry, Vec2::new(stretched, u.y))?;
         let shape = geometry.shape(shape);
-        let glow = lights.glow(shape.material);
-        let (front, sides) = match glow {
-            MaterialEmission::Dark => (true, 1.0),
+        let of_material = lights.material_emission(shape.material);
+        let (front, sides) = match of_material {
+            MaterialEmission::None => (true, 1.0),
             _ => (side >= 0.5, 2.0),
         };
         let of_shape = if front { shape.emission } else { Vec3::ZERO };
-        let radiance = match glow {
-            MaterialEmission::Dark => of_shape,
-            MaterialEmission::Even(radiance) => of_shape + radiance,
+        let radiance = match of_material {
+            MaterialEmission::None => of_shape,
+            MaterialEmission::Constant(radiance) => of_shape + radiance,
             // All of a ball sends light, of which its intensity counts what one direction sees.
             MaterialEmission::Varying => {
                 Vec3::splat(self.intensities[number] * whole(geometry, &self.emitters[number]) / area)
@@ -65,7 +65,7 @@ impl EmissionSampler {
 /// Whether photons carry the light of a primitive as it is: it sends out the same everywhere, and points are drawn on it.
 pub fn sends_photons(geometry: &Geometry, lights: &SceneLights, primitive: u32) -> bool {
     let material = geometry.shape(geometry.shape_of(primitive)).material;
-    lights.glow(material) != MaterialEmission::Varying && Emitter::is_drawn(geometry, primitive)
+    lights.material_emission(material) != MaterialEmission::Varying && Emitter::is_drawn(geometry, primitive)
 }
 
 /// Its area over that which one direction sees.

@@ -1,4 +1,4 @@
-//! Where light comes from: emitting shapes, the environment, disks in the sky, and lights without extent, with sampling and
+//! Where light comes from: emitting shapes, the environment, disks in the sky, and delta lights, with sampling and
 //! its densities.
 
 mod area;

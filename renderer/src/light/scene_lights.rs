@@ -36,7 +36,7 @@ pub struct SceneLights {
     /// For each list of the links one; numbers of lights are those of primitives, then of points.
     trees: Vec<LightTree>,
     /// By material.
-    glows: Vec<MaterialEmission>,
+    material_emissions: Vec<MaterialEmission>,
     /// Whether any shape sends out light, drawn or not.
     any_shape_emits: bool,
     /// Shapes whose material varies and was dark at all points where it was asked.
@@ -62,10 +62,10 @@ impl SceneLights {
         choice: LightChoice,
     ) -> SceneLights {
         let geometry = studio.around.geometry;
-        let mut found = Found { studio, glows: studio.glows(), found: Vec::new(), varying: HashMap::new() };
+        let mut found = Found { studio, material_emissions: studio.material_emissions(), found: Vec::new(), varying: HashMap::new() };
         let mut emitting = found.emitting_groups();
         found.collect(&mut emitting, Geometry::WORLD, 0);
-        let Found { found: mut emitters, glows, varying, .. } = found;
+        let Found { found: mut emitters, material_emissions, varying, .. } = found;
         emitters.sort_unstable_by_key(|(emitter, _)| *emitter);
         let mut lights = SceneLights {
             flats: emitters.iter().map(|(emitter, _)| FlatLight::new(geometry, emitter)).collect(),
@@ -73,8 +73,8 @@ impl SceneLights {
             points,
             links,
             trees: Vec::new(),
-            any_shape_emits: geometry.shapes().iter().any(|shape| emits(shape, &glows)),
-            glows,
+            any_shape_emits: geometry.shapes().iter().any(|shape| emits(shape, &material_emissions)),
+            material_emissions,
             dark: varying.into_iter().filter(|(_, luminances)| luminances.is_none()).map(|(shape, _)| shape).collect(),
             choice,
         };
@@ -100,9 +100,9 @@ impl SceneLights {
     /// Follows materials that have other parameters, if they send out other light by that, and shapes and point lights if
     /// some of them are `changed`.
     pub fn follow(&mut self, studio: &EmissionContext<'_>, changed: bool) {
-        let glows = studio.glows();
+        let material_emissions = studio.material_emissions();
         // What varies was asked at some points: it may be otherwise there.
-        if changed || glows != self.glows || glows.contains(&MaterialEmission::Varying) {
+        if changed || material_emissions != self.material_emissions || material_emissions.contains(&MaterialEmission::Varying) {
             *self = SceneLights::new(studio, std::mem::take(&mut self.points), self.links.clone(), self.choice);
         }
     }
@@ -139,8 +139,8 @@ impl SceneLights {
     }
 
     /// What a material sends out to both sides.
-    pub fn glow(&self, material: u32) -> MaterialEmission {
-        self.glows.get(material as usize).copied().unwrap_or(MaterialEmission::Dark)
+    pub fn material_emission(&self, material: u32) -> MaterialEmission {
+        self.material_emissions.get(material as usize).copied().unwrap_or(MaterialEmission::None)
     }
 
     /// Whether a shape whose material's emission varies was dark at all points where it was asked.
@@ -208,7 +208,7 @@ impl SceneLights {
                 None => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y)),
             };
             let Some(sample) = sample else { continue };
-            let dark = sample.behind && self.glow(geometry.shape(sample.shape).material) == MaterialEmission::Dark;
+            let dark = sample.behind && self.material_emission(geometry.shape(sample.shape).material) == MaterialEmission::None;
             if !dark {
                 drawn(lane, LightSample::Surface(ShapeSample { pdf: sample.pdf * p, ..sample }));
             }
@@ -254,15 +254,15 @@ impl SceneLights {
 }
 
 /// Whether a shape, or its material, may send out light.
-fn emits(shape: &Shape, glows: &[MaterialEmission]) -> bool {
-    let glow = glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
-    shape.emission != Vec3::ZERO || glow != MaterialEmission::Dark
+fn emits(shape: &Shape, material_emissions: &[MaterialEmission]) -> bool {
+    let of_material = material_emissions.get(shape.material as usize).copied().unwrap_or(MaterialEmission::None);
+    shape.emission != Vec3::ZERO || of_material != MaterialEmission::None
 }
 
 /// The emitters of a scene while they are collected.
 struct Found<'a> {
     studio: &'a EmissionContext<'a>,
-    glows: Vec<MaterialEmission>,
+    material_emissions: Vec<MaterialEmission>,
     found: Vec<(Emitter, LightBounds)>,
     /// For shapes whose materials vary, the mean luminance of each primitive's sides; `None` for dark ones.
     varying: HashMap<u32, Option<Vec<[f32; 2]>>>,
@@ -290,7 +290,7 @@ impl Found<'_> {
     fn may_emit(&self, primitive: u32) -> bool {
         let geometry = self.studio.around.geometry;
         let shape = geometry.shape(geometry.shape_of(primitive));
-        Emitter::is_drawn(geometry, primitive) && emits(shape, &self.glows)
+        Emitter::is_drawn(geometry, primitive) && emits(shape, &self.material_emissions)
     }
 
     /// The emitters of a group that a path leads to, and of those below. What turns out to be dark is not asked again: groups
@@ -319,23 +319,23 @@ impl Found<'_> {
         let number = geometry.shape_of(first);
         let shape = geometry.shape(number);
         let count = count.min((MAX_EMITTERS - self.found.len()) as u32);
-        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
+        let of_material = self.material_emissions.get(shape.material as usize).copied().unwrap_or(MaterialEmission::None);
         let studio = self.studio;
-        let varying = match glow {
+        let varying = match of_material {
             MaterialEmission::Varying => {
                 self.varying.entry(number).or_insert_with(|| studio.luminances(first, count, path)).as_deref()
             }
             _ => None,
         };
         let of_shape = luminance(shape.emission);
-        let sides = |i: usize| match glow {
-            MaterialEmission::Dark => [0.0; 2],
-            MaterialEmission::Even(radiance) => [luminance(radiance); 2],
+        let sides = |i: usize| match of_material {
+            MaterialEmission::None => [0.0; 2],
+            MaterialEmission::Constant(radiance) => [luminance(radiance); 2],
             MaterialEmission::Varying => varying.and_then(|v| v.get(i)).copied().unwrap_or_default(),
         };
         // What looked dark where it was asked may yet have a bright emitter: it is drawn now and then.
         let least = varying.map_or(0.0, |v| 0.01 * v.iter().flatten().sum::<f32>() / (2 * v.len().max(1)) as f32);
-        if of_shape == 0.0 && glow == MaterialEmission::Varying && varying.is_none() {
+        if of_shape == 0.0 && of_material == MaterialEmission::Varying && varying.is_none() {
             return;
         }
         for i in 0..count {

@@ -104,7 +104,7 @@ pub struct Shaded {
     /// Likewise of those whose code is a struct of a file; empty where nobody asks for them one by one.
     pub own: Range<usize>,
     /// No weight and no parameter of a lobe was NaN or infinite. Those that were count as 0, normals as the surface's.
-    pub numbers: bool,
+    pub finite: bool,
 }
 
 impl Material {

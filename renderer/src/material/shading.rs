@@ -41,10 +41,10 @@ impl Material {
         for (lane, point) in points.iter().enumerate() {
             let (start, start_own) = (lobes.len(), own.list.len());
             let ended = status.errors[lane].is_some() || (own.is_unlisted && !self.has_native);
-            let (emission, numbers) =
+            let (emission, finite) =
                 if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
-            let numbers = numbers && odd >> lane & 1 == 0;
-            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
+            let finite = finite && odd >> lane & 1 == 0;
+            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), finite });
         }
         status
     }

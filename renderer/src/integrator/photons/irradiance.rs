@@ -1,6 +1,6 @@
 //! Irradiance from photons: the power of the nearest ones over the area of the surfaces on which they lie.
 
-use super::landed::{CausticPhoton, Landed, Near};
+use super::photon_tree::{CausticPhoton, NearestPhotons, PhotonTree};
 use crate::geometry::surface::{self, Place};
 use crate::math::{Frame, luminance};
 use crate::photon_map::{IrradianceSample, SAME_WAY, TOLD_APART};
@@ -10,13 +10,13 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::{PI, TAU};
 
-/// Judging photons for each sample, and samples that a thread makes together.
+/// Photons that test the density for each sample, and samples that a thread makes together.
 const PER_SAMPLE: usize = 4;
 const TOGETHER: usize = 256;
 /// How far a sample looks for photons at most, as a share of the size of what the picture shows.
 const FARTHEST: f32 = 0.08;
-/// Where fewer of those that judge are near, there is no sample: paths look for the light.
-const LEAST_JUDGES: usize = 2;
+/// Where fewer of those that test the density are near, there is no sample: paths look for the light.
+const LEAST_TESTERS: usize = 2;
 /// How far a sample holds, as a multiple of how far its photons reach: so far that there are no gaps between samples, in which paths would
 /// look for the brightest light.
 const HOLDS: f32 = 2.0;
@@ -26,7 +26,7 @@ const PROBES: usize = 8;
 const LEAST_COVER: f32 = 0.5 / PROBES as f32;
 
 /// Where irradiance is looked for.
-struct Site {
+struct GatherPoint {
     position: Vec3,
     /// On the side that is looked at.
     normal: Vec3,
@@ -42,14 +42,14 @@ pub fn samples(
     size: f32,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Vec<IrradianceSample> {
-    let landed = Landed::new(photons, FARTHEST * size);
-    let chosen = landed.some_judges(PER_SAMPLE);
-    let some = chosen.par_chunks(TOGETHER).map_init(Near::default, |near, chosen| {
+    let tree = PhotonTree::new(photons, FARTHEST * size);
+    let chosen = tree.some_testers(PER_SAMPLE);
+    let some = chosen.par_chunks(TOGETHER).map_init(NearestPhotons::default, |near, chosen| {
         if stop() {
             return Vec::new();
         }
-        let sites = sites(scene, &landed, chosen);
-        let mut samples: Vec<IrradianceSample> = sites.iter().filter_map(|site| about(&landed, site, near)).collect();
+        let points = gather_points(scene, &tree, chosen);
+        let mut samples: Vec<IrradianceSample> = points.iter().filter_map(|point| about(&tree, point, near)).collect();
         divide_by_cover(scene, &mut samples);
         samples
     });
@@ -57,31 +57,35 @@ pub fn samples(
 }
 
 /// Places beside photons, about as far away as their neighbours are. At the places of photons themselves there would always be a photon.
-fn sites(scene: &Scene, landed: &Landed, chosen: &[usize]) -> Vec<Site> {
+fn gather_points(scene: &Scene, tree: &PhotonTree, chosen: &[usize]) -> Vec<GatherPoint> {
     let beside = |&number: &usize| {
-        let (photon, reach) = (&landed.photons[number], landed.reach(number));
+        let (photon, reach) = (&tree.photons[number], tree.reach(number));
         let offset = Vec2::from_angle(TAU * golden(number)) * reach;
         probe(photon.position, photon.normal, offset, reach)
     };
     let places = places(scene, chosen.iter().map(beside).collect());
     let site = |(&number, place): (&usize, Option<Place>)| {
-        let (CausticPhoton { position, normal, .. }, reach) = (landed.photons[number], landed.reach(number));
+        let (CausticPhoton { position, normal, .. }, reach) = (tree.photons[number], tree.reach(number));
         let turned = place.map(|place| (place.position, place.gnormal * place.gnormal.dot(normal).signum()));
         let (position, normal) = turned.filter(|(_, n)| n.dot(normal) > SAME_WAY).unwrap_or((position, normal));
-        Site { position, normal, reach }
+        GatherPoint { position, normal, reach }
     };
     chosen.iter().zip(places).map(site).collect()
 }
 
 /// What the photons near a place make, if the surface is a plane.
-fn about(landed: &Landed, &Site { position, normal, reach }: &Site, near: &mut Near) -> Option<IrradianceSample> {
-    landed.find(position, reach, near);
-    let all = near.photons.iter().map(|&(distance2, number)| (distance2, &landed.photons[number as usize]));
+fn about(
+    tree: &PhotonTree,
+    &GatherPoint { position, normal, reach }: &GatherPoint,
+    near: &mut NearestPhotons,
+) -> Option<IrradianceSample> {
+    tree.find(position, reach, near);
+    let all = near.photons.iter().map(|&(distance2, number)| (distance2, &tree.photons[number as usize]));
     let facing: Vec<(f32, &CausticPhoton)> = all.filter(|(_, photon)| photon.normal.dot(normal) > SAME_WAY).collect();
-    // Few are sometimes many by chance. So that this brings no light, those that judge are none of those that count.
-    let counts = |photon: &CausticPhoton| near.all || !photon.judges;
-    let judging = facing.iter().filter(|(_, photon)| photon.judges).count();
-    if judging < LEAST_JUDGES {
+    // Few are sometimes many by chance. So that this brings no light, those that test it are none of those that count.
+    let counts = |photon: &CausticPhoton| near.all || !photon.tests_density;
+    let testers = facing.iter().filter(|(_, photon)| photon.tests_density).count();
+    if testers < LEAST_TESTERS {
         return None;
     }
     let (mut sum, mut within) = (Vec3::ZERO, [0.0; TOLD_APART]);

@@ -1,15 +1,15 @@
 //! Photons of the photon map: those that came to a surface by way of narrow bounces alone, from which paths leave such light to them.
 
 use super::casters;
+use super::history::of_energy;
 use super::irradiance;
-use super::landed::CausticPhoton;
+use super::photon_tree::CausticPhoton;
 use super::sources::{Sources, has_bright_sky};
-use super::trail::of_energy;
-use super::walk::{Carrier, samplers, walk};
-use crate::integrator::end::End;
+use super::walk::{PhotonVisitor, samplers, walk};
 use crate::integrator::narrow_shares::narrow_share_of;
 use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::path::MAX_PASSES;
+use crate::integrator::termination::Termination;
 use crate::integrator::workspace::Workspace;
 use crate::light::LightName;
 use crate::math::ball::Ball;
@@ -32,7 +32,7 @@ const ENOUGH: usize = 1 << 20;
 
 /// What a photon has met so far.
 #[derive(Clone, Copy)]
-struct Flight {
+struct CausticHistory {
     bounces: u32,
     light_name: LightName,
 }
@@ -75,47 +75,47 @@ fn trace(
     numbers: Range<u32>,
     work: &mut Workspace,
 ) -> Vec<CausticPhoton> {
-    let (mut flights, mut photons) = (Vec::new(), Vec::new());
+    let (mut histories, mut photons) = (Vec::new(), Vec::new());
     for emitted in samplers(seed, numbers).filter_map(|sampler| sources.begin(sampler)) {
-        flights.push(Flight { bounces: 0, light_name: emitted.light_name });
+        histories.push(CausticHistory { bounces: 0, light_name: emitted.light_name });
         photons.push(emitted.path);
     }
-    let mut traced = Traced { flights, most, landed: Vec::new() };
+    let mut traced = Traced { histories, most, landed: Vec::new() };
     walk(scene, work, photons, most + MAX_PASSES + 1, &mut traced);
     traced.landed
 }
 
 /// Photons that are traced together, the bounces that they may have, and those that landed.
 struct Traced {
-    flights: Vec<Flight>,
+    histories: Vec<CausticHistory>,
     most: u32,
     landed: Vec<CausticPhoton>,
 }
 
-impl Carrier for Traced {
+impl PhotonVisitor for Traced {
     fn arrive(&mut self, _scene: &Scene, work: &mut Workspace) {
-        land(work, &self.flights, self.most, &mut self.landed);
+        land(work, &self.histories, self.most, &mut self.landed);
     }
 
     fn go_on(&mut self, scene: &Scene, work: &mut Workspace) {
-        go_on(scene, work, &mut self.flights, self.most);
+        go_on(scene, work, &mut self.histories, self.most);
     }
 }
 
 /// Keeps what has come to surfaces by way of narrow bounces, and ends what has had the `most` of them.
-fn land(work: &mut Workspace, flights: &[Flight], most: u32, landed: &mut Vec<CausticPhoton>) {
+fn land(work: &mut Workspace, histories: &[CausticHistory], most: u32, landed: &mut Vec<CausticPhoton>) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
         let (index, point) = (vertices.paths[lane] as usize, &vertices.points[lane]);
-        let Flight { bounces, .. } = flights[index];
-        if bounces > 0 && vertices.masks.smooth >> lane & 1 != 0 {
+        let CausticHistory { bounces, .. } = histories[index];
+        if bounces > 0 && vertices.masks.non_specular >> lane & 1 != 0 {
             let (position, wi, normal) = (point.surface.position, -point.incident, vertices.gnormals.get(lane));
-            let (power, judges) = (paths[index].beta, is_judge(index));
-            let photon = CausticPhoton { position, wi, normal, power, bounces, judges };
+            let (power, tests_density) = (paths[index].beta, is_judge(index));
+            let photon = CausticPhoton { position, wi, normal, power, bounces, tests_density };
             landed.extend(photon.is_usable().then_some(photon));
         }
         if bounces >= most && vertices.masks.straight >> lane & 1 == 0 {
-            vertices.ends[lane] = Some(End::Depth);
+            vertices.terminated[lane] = Some(Termination::Depth);
         }
     }
 }
@@ -126,22 +126,22 @@ fn is_judge(number: usize) -> bool {
 }
 
 /// Lets photons go on by as much as their bounces are narrow.
-fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32) {
+fn go_on(scene: &Scene, work: &mut Workspace, histories: &mut [CausticHistory], most: u32) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
         let Some(next) = vertices.next[lane].filter(|next| next.specular.is_none_or(|s| !s.straight)) else { continue };
         let (index, wo) = (vertices.paths[lane] as usize, -vertices.points[lane].incident);
-        let (path, flight, gnormal) = (&mut paths[index], &mut flights[index], vertices.gnormals.get(lane));
+        let (path, history, gnormal) = (&mut paths[index], &mut histories[index], vertices.gnormals.get(lane));
         let normal = next.specular.map_or(vertices.shading_normal(lane), |specular| specular.normal);
         // The light that lights a path's last vertex, which is the first that a photon meets.
-        let first = flight.bounces == 0;
-        flight.bounces += 1;
-        if flight.bounces > most {
-            vertices.ends[lane] = Some(End::Depth);
+        let first = history.bounces == 0;
+        history.bounces += 1;
+        if history.bounces > most {
+            vertices.terminated[lane] = Some(Termination::Depth);
             continue;
         }
-        if first && !scene.lights.linked(vertices.receivers[lane].list, flight.light_name) {
-            vertices.ends[lane] = Some(End::Nothing);
+        if first && !scene.lights.linked(vertices.receivers[lane].list, history.light_name) {
+            vertices.terminated[lane] = Some(Termination::Nothing);
             continue;
         }
         let of_energy = of_energy(&next);
@@ -152,7 +152,7 @@ fn go_on(scene: &Scene, work: &mut Workspace, flights: &mut [Flight], most: u32)
         let numbers = BounceNumbers::new(path.sampler, vertices.step);
         match numbers.roulette() < survival {
             true => path.beta /= survival,
-            false => vertices.ends[lane] = Some(End::Roulette),
+            false => vertices.terminated[lane] = Some(Termination::Roulette),
         }
     }
 }

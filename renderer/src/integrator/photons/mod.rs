@@ -2,11 +2,11 @@
 //! paths from the camera, and tell these where to look for such light, or bring it: see [`crate::guide`] and [`crate::photon_map`].
 
 mod casters;
+mod history;
 mod irradiance;
-mod landed;
 mod map;
+mod photon_tree;
 mod sources;
-mod trail;
 mod visible;
 mod walk;
 
@@ -18,12 +18,12 @@ use crate::guide::{Guide, Photon};
 use crate::material::ShadingPoint;
 use crate::math::luminance;
 use crate::scene::Scene;
+use history::{PhotonHistory, Transport, go_on};
 use rayon::prelude::*;
 use sources::{Emitted, Sources};
 use std::f32::consts::FRAC_1_PI;
 use std::ops::{Range, RangeInclusive};
-use trail::{Trail, Transport, go_on};
-use walk::{Carrier, samplers, walk};
+use walk::{PhotonVisitor, samplers, walk};
 
 /// Photons of a round, and how many a thread traces together.
 const ROUND: u32 = 1 << 16;
@@ -90,35 +90,36 @@ pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Syn
 fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Deposited {
     work.lists_lobes = true;
     let emitted: Vec<Emitted> = samplers(seed, numbers).filter_map(|sampler| sources.begin(sampler)).collect();
-    let mut traced = Traced { trails: emitted.iter().map(Emitted::trail).collect(), deposited: Deposited::default() };
+    let mut traced =
+        Traced { histories: emitted.iter().map(Emitted::history).collect(), deposited: Deposited::default() };
     walk(scene, work, emitted.into_iter().map(|emitted| emitted.path), LONGEST, &mut traced);
     traced.deposited
 }
 
 /// Photons that are traced together, and what they left.
 struct Traced {
-    trails: Vec<Trail>,
+    histories: Vec<PhotonHistory>,
     deposited: Deposited,
 }
 
-impl Carrier for Traced {
+impl PhotonVisitor for Traced {
     fn arrive(&mut self, scene: &Scene, work: &mut Workspace) {
-        deposit(scene, work, &self.trails, &mut self.deposited);
+        deposit(scene, work, &self.histories, &mut self.deposited);
     }
 
     fn go_on(&mut self, scene: &Scene, work: &mut Workspace) {
-        go_on(scene, work, &mut self.trails);
+        go_on(scene, work, &mut self.histories);
     }
 }
 
 /// Keeps what has come to surfaces that scatter it in all directions.
-fn deposit(scene: &Scene, work: &mut Workspace, trails: &[Trail], deposited: &mut Deposited) {
+fn deposit(scene: &Scene, work: &mut Workspace, histories: &[PhotonHistory], deposited: &mut Deposited) {
     let vertices = &work.vertices;
     for lane in vertices.going_on().filter(|&lane| vertices.masks.diffuse >> lane & 1 != 0) {
         let (index, point) = (vertices.paths[lane] as usize, &vertices.points[lane]);
         let power = luminance(work.paths[index].beta);
         let photon = Photon { position: point.surface.position, wi: -point.incident, power };
-        let Trail { transport, chance } = trails[index];
+        let PhotonHistory { transport, chance } = histories[index];
         match transport {
             Transport::Direct => {}
             Transport::Environment => {

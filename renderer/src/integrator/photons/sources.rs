@@ -1,7 +1,7 @@
 //! Where photons begin: those of a guide half of them anywhere in the light, and else where it goes to what focuses it.
 
 use super::casters;
-use super::trail::{Trail, Transport};
+use super::history::{PhotonHistory, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
 use crate::light::{DirectionFootprint, EmissionSampler, LightName, ParallelLight, PointLight, Sun};
@@ -62,9 +62,9 @@ pub struct Emitted {
 
 impl Emitted {
     /// It has met nothing yet.
-    pub fn trail(&self) -> Trail {
+    pub fn history(&self) -> PhotonHistory {
         let transport = if self.from_environment { Transport::Environment } else { Transport::Direct };
-        Trail { transport, chance: 1.0 }
+        PhotonHistory { transport, chance: 1.0 }
     }
 }
 
@@ -170,7 +170,7 @@ impl<'a> Sources<'a> {
         Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from })
     }
 
-    /// Where a light without extent sends one to a caster, and its power.
+    /// Where a delta light sends one to a caster, and its power.
     fn leave_point(&self, point: Vec2, direction: Vec2, choices: Vec2) -> Option<LightRay> {
         let (number, chance, _) = self.point_choice.sample(point.x);
         let (light, light_name) = self.points[number];

@@ -4,7 +4,7 @@ use crate::integrator::differentials::Differentials;
 use crate::integrator::intersect;
 use crate::integrator::order::block_end;
 use crate::integrator::path::Path;
-use crate::integrator::scatter::{sample_lobes, turn};
+use crate::integrator::scatter::{sample_lobes, spawn_rays};
 use crate::integrator::shading;
 use crate::integrator::workspace::Workspace;
 use crate::sampler::Sampler;
@@ -12,7 +12,7 @@ use crate::scene::Scene;
 use std::ops::Range;
 
 /// What becomes of photons at the surfaces that they meet.
-pub trait Carrier {
+pub trait PhotonVisitor {
     /// A block of them has come to surfaces, which are shaded.
     fn arrive(&mut self, scene: &Scene, work: &mut Workspace);
 
@@ -31,7 +31,7 @@ pub fn walk(
     work: &mut Workspace,
     photons: impl IntoIterator<Item = Path>,
     surfaces: u32,
-    carrier: &mut impl Carrier,
+    visitor: &mut impl PhotonVisitor,
 ) {
     work.paths.clear();
     work.paths.extend(photons);
@@ -44,10 +44,10 @@ pub fn walk(
         while begin < work.surface_hits.len() {
             let end = block_end(&work.surface_hits, begin, |hit| hit.material);
             shading::shade(scene, work, begin..end, step, Differentials::Never);
-            carrier.arrive(scene, work);
+            visitor.arrive(scene, work);
             sample_lobes(scene, work, |_, _, _| None);
-            carrier.go_on(scene, work);
-            turn(work);
+            visitor.go_on(scene, work);
+            spawn_rays(work);
             begin = end;
         }
         if work.active.is_empty() {

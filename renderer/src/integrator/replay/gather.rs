@@ -1,6 +1,6 @@
 //! Who gets a gradient, and how rows of a material's gradient come there.
 
-use super::numbers::Numbers;
+use super::gradient_slots::GradientSlots;
 use crate::material::{By, ShadingPoint};
 use crate::scene::Scene;
 use glam::Vec3;
@@ -23,7 +23,7 @@ pub trait Gather {
 /// Adds a row of a material's gradient, a lane for each of `paths`, whose hits are `points`.
 pub fn add_row(
     scene: &Scene,
-    (numbers, by): (&Numbers, By),
+    (slots, by): (&GradientSlots, By),
     row: &Row,
     (points, paths): (&[ShadingPoint], &[u32]),
     gather: &mut impl Gather,
@@ -38,12 +38,12 @@ pub fn add_row(
                 };
                 match scene.geometry.rows(variable, &point.hit, order, point.partials.barycentrics) {
                     Some((shape, corners)) => corners.iter().for_each(|(row, weight)| {
-                        add(numbers.of_row(variable, shape, *row, component), gradient * weight);
+                        add(slots.of_row(variable, shape, *row, component), gradient * weight);
                     }),
                     // Constants have no partials.
                     None if order == Order::Value => {
                         let giver = scene.geometry.giver(variable, &point.hit);
-                        add(giver.and_then(|giver| numbers.of_variable(variable, giver, component)), gradient);
+                        add(giver.and_then(|giver| slots.of_variable(variable, giver, component)), gradient);
                     }
                     None => {}
                 }

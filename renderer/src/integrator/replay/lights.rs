@@ -3,7 +3,7 @@
 
 use super::gather::Gather;
 use super::kept::Kept;
-use super::numbers::Numbers;
+use super::gradient_slots::GradientSlots;
 use super::parts::{Asked, Parts};
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
@@ -26,7 +26,7 @@ pub struct Lights {
 }
 
 /// Takes what shapes sent towards the paths that met them back to the shapes' own emission.
-pub fn back_from_vertices(vertices: &Vertices, cotangents: &[Vec3], by: &Numbers, gather: &mut impl Gather) {
+pub fn back_from_vertices(vertices: &Vertices, cotangents: &[Vec3], by: &GradientSlots, gather: &mut impl Gather) {
     for lane in vertices.lanes() {
         let (path, surface) = (vertices.paths[lane], &vertices.points[lane].surface);
         if let Some((first, factor)) = by.of_shape(surface.shape).filter(|_| !surface.backfacing) {
@@ -40,7 +40,7 @@ pub fn back_from_vertices(vertices: &Vertices, cotangents: &[Vec3], by: &Numbers
 pub fn back(
     scene: &Scene,
     (kept, cotangents): (&mut [Kept], &[Vec3]),
-    (work, by): (&Workspace, &Numbers),
+    (work, by): (&Workspace, &GradientSlots),
     (lights, parts): (&mut Lights, &mut Parts),
     gather: &mut impl Gather,
 ) {
@@ -80,7 +80,7 @@ pub fn back(
 }
 
 /// Takes what came from the environment back to its colors, and what paths saw of disks in the sky back to those.
-pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &Numbers, gather: &mut impl Gather) {
+pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &GradientSlots, gather: &mut impl Gather) {
     let environment = by.of_environment();
     let wants_colors = environment.iter().any(Option::is_some);
     let (wants_environment, wants_suns) = (wants_colors || by.environment_texels, by.has_suns());
@@ -128,7 +128,7 @@ pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &
 fn pull_back(
     scene: &Scene,
     block: std::ops::Range<usize>,
-    numbers: &Numbers,
+    slots: &GradientSlots,
     (lights, parts): (&mut Lights, &mut Parts),
     gather: &mut impl Gather,
 ) {
@@ -144,5 +144,5 @@ fn pull_back(
     of_light.extend(block.iter().map(|(.., cotangent)| *cotangent));
     let scattered = (1 << block.len()) - 1;
     let asked = Asked { material, part: Part::Emission, points, paths, scattered, look_ups: &[], cotangents: of_light };
-    asked.back(scene, numbers, parts, gather);
+    asked.back(scene, slots, parts, gather);
 }

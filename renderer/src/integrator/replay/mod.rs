@@ -16,13 +16,13 @@
 mod gather;
 mod kept;
 mod lights;
-mod numbers;
+mod gradient_slots;
 mod parts;
 mod passages;
 mod sweep;
 
 pub use gather::Gather;
-pub use numbers::Numbers;
+pub use gradient_slots::GradientSlots;
 
 use super::light_samples::Origin;
 use super::wavefront::{Batch, Follower, walk};
@@ -48,15 +48,15 @@ pub struct Memory {
 }
 
 struct Replay<'a, G> {
-    numbers: &'a Numbers,
+    slots: &'a GradientSlots,
     memory: &'a mut Memory,
     gather: &'a mut G,
 }
 
-/// Traces a batch, and traces it once more for its gradient by the materials' parameters and by what has `numbers`. `cotangent` gives
+/// Traces a batch, and traces it once more for its gradient by the materials' parameters and by what has `slots`. `cotangent` gives
 /// for each pixel of the tile by how much the loss changes with the radiance of one of its samples.
 pub fn replay(
-    (scene, numbers): (&Scene, &Numbers),
+    (scene, slots): (&Scene, &GradientSlots),
     batch: &Batch<'_>,
     cotangent: impl Fn(u32) -> Vec3,
     work: &mut Workspace,
@@ -68,16 +68,16 @@ pub fn replay(
     memory.totals.extend(work.paths.iter().map(|path| path.radiance));
     memory.cotangents.clear();
     memory.cotangents.extend(work.paths.iter().map(|path| cotangent(path.pixel)));
-    if let Some(exposure) = numbers.exposure {
+    if let Some(exposure) = slots.exposure {
         // A stop is a factor of 2.
         let per_stop = memory.totals.iter().zip(&memory.cotangents).map(|(total, c)| c.dot(*total) * LN_2);
         per_stop.enumerate().for_each(|(path, gradient)| gather.add_number(exposure, gradient, path as u32));
     }
     work.followed = Some(Vec::new());
-    work.crossings.followed = Some(Vec::new());
-    walk(scene, batch, work, &mut Replay { numbers, memory, gather });
+    work.transmittance_rays.followed = Some(Vec::new());
+    walk(scene, batch, work, &mut Replay { slots, memory, gather });
     work.followed = None;
-    work.crossings.followed = None;
+    work.transmittance_rays.followed = None;
     // What was not number is told by the render itself.
     work.faulty.clear();
     work.said.clear();
@@ -90,10 +90,10 @@ impl<G: Gather> Follower for Replay<'_, G> {
         let lights = work.followed.as_mut().map(std::mem::take).unwrap_or_default();
         let material = &scene.materials[work.vertices.material as usize];
         let Memory { kept, used, cotangents, .. } = &mut *self.memory;
-        if self.numbers.has_shapes() {
-            lights::back_from_vertices(&work.vertices, cotangents, self.numbers, self.gather);
+        if self.slots.has_shapes() {
+            lights::back_from_vertices(&work.vertices, cotangents, self.slots, self.gather);
         }
-        if !material.has_adjoint() && !lights.iter().any(|light| goes_back_to(self.numbers, &light.origin)) {
+        if !material.has_adjoint() && !lights.iter().any(|light| goes_back_to(self.slots, &light.origin)) {
             return;
         }
         if *used == kept.len() {
@@ -110,20 +110,20 @@ impl<G: Gather> Follower for Replay<'_, G> {
     fn delivered(&mut self, scene: &Scene, work: &mut Workspace) {
         let Memory { totals, cotangents, kept, used, sweep, lights, passages, parts } = &mut *self.memory;
         for block in &mut kept[..std::mem::take(used)] {
-            sweep::back(scene, work, block, (totals, cotangents, self.numbers), sweep, self.gather);
+            sweep::back(scene, work, block, (totals, cotangents, self.slots), sweep, self.gather);
         }
-        lights::back(scene, (kept, cotangents), (work, self.numbers), (lights, parts), self.gather);
-        passages::back(scene, (work, cotangents), self.numbers, (passages, parts), self.gather);
-        lights::back_from_sky(scene, work, cotangents, self.numbers, self.gather);
+        lights::back(scene, (kept, cotangents), (work, self.slots), (lights, parts), self.gather);
+        passages::back(scene, (work, cotangents), self.slots, (passages, parts), self.gather);
+        lights::back_from_sky(scene, work, cotangents, self.slots, self.gather);
         kept.iter_mut().for_each(|block| block.lights.clear());
     }
 }
 
 /// Whether a gradient is taken by what a light sample came from.
-fn goes_back_to(numbers: &Numbers, origin: &Origin) -> bool {
+fn goes_back_to(slots: &GradientSlots, origin: &Origin) -> bool {
     match origin {
-        Origin::Light(place, _) => numbers.of_light(*place).is_some(),
-        Origin::Shape { shape, point, .. } => point.is_some() || numbers.of_shape(*shape).is_some(),
+        Origin::Light(place, _) => slots.of_light(*place).is_some(),
+        Origin::Shape { shape, point, .. } => point.is_some() || slots.of_shape(*shape).is_some(),
         Origin::Environment => false,
     }
 }

@@ -1,7 +1,7 @@
 //! The way back through a part of a material's shader, which was asked for its light alone.
 
 use super::gather::{Gather, add_row};
-use super::numbers::Numbers;
+use super::gradient_slots::GradientSlots;
 use crate::bsdf::OwnLobes;
 use crate::material::{Part, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
@@ -31,7 +31,7 @@ pub struct Asked<'a> {
 
 impl Asked<'_> {
     /// Takes the cotangents back to what the shader was given.
-    pub fn back(&self, scene: &Scene, numbers: &Numbers, memory: &mut Parts, gather: &mut impl Gather) {
+    pub fn back(&self, scene: &Scene, slots: &GradientSlots, memory: &mut Parts, gather: &mut impl Gather) {
         let whole = &scene.materials[self.material as usize];
         let Some(part) = whole.part(self.part) else { return };
         let Parts { table, scratch, own } = memory;
@@ -47,7 +47,7 @@ impl Asked<'_> {
         part.settle((&rows, self.points), &entries, own, table);
         let at = (scene.surroundings(), &textures() as _);
         whole.pull_back(self.part, self.points, at, table, scratch, |by, row| {
-            add_row(scene, (numbers, by), row, (self.points, self.paths), gather);
+            add_row(scene, (slots, by), row, (self.points, self.paths), gather);
         });
     }
 }

@@ -2,11 +2,11 @@
 //! them let pass, so by the product rule each gets the cotangent times what the others let pass.
 
 use super::gather::Gather;
-use super::numbers::Numbers;
+use super::gradient_slots::GradientSlots;
 use super::parts::{Asked, Parts};
 use super::sweep::over;
 use crate::integrator::order::block_end;
-use crate::integrator::visibility::Passed;
+use crate::integrator::visibility::PassedSurface;
 use crate::integrator::workspace::Workspace;
 use crate::material::{Part, ShadingPoint};
 use crate::scene::Scene;
@@ -27,12 +27,12 @@ pub struct Passages {
 pub fn back(
     scene: &Scene,
     (work, cotangents): (&mut Workspace, &[Vec3]),
-    numbers: &Numbers,
+    slots: &GradientSlots,
     (memory, parts): (&mut Passages, &mut Parts),
     gather: &mut impl Gather,
 ) {
     let light = &work.light;
-    let Some(passed) = work.crossings.followed.as_mut().filter(|passed| !passed.is_empty()) else { return };
+    let Some(passed) = work.transmittance_rays.followed.as_mut().filter(|passed| !passed.is_empty()) else { return };
     memory.of_rays.clear();
     memory.of_rays.resize(light.shadow_rays.len(), (0, Vec3::ZERO));
     for (sample, radiance) in light.samples.iter().zip(&light.radiance) {
@@ -47,7 +47,7 @@ pub fn back(
     let mut begin = 0;
     while begin < passed.len() {
         let end = block_end(passed, begin, |p| p.material);
-        back_through(scene, &passed[begin..end], numbers, (memory, parts), gather);
+        back_through(scene, &passed[begin..end], slots, (memory, parts), gather);
         begin = end;
     }
 }
@@ -55,8 +55,8 @@ pub fn back(
 /// Those of one material.
 fn back_through(
     scene: &Scene,
-    block: &[Passed],
-    numbers: &Numbers,
+    block: &[PassedSurface],
+    slots: &GradientSlots,
     (memory, parts): (&mut Passages, &mut Parts),
     gather: &mut impl Gather,
 ) {
@@ -69,9 +69,9 @@ fn back_through(
     look_ups.extend(block.iter().map(|p| p.look_ups));
     cotangents.clear();
     cotangents.extend(block.iter().map(|p| over(of_rays[p.shadow_ray as usize].1, p.share)));
-    let bit = |(lane, p): (usize, &Passed)| u32::from(p.scattered) << lane;
+    let bit = |(lane, p): (usize, &PassedSurface)| u32::from(p.scattered) << lane;
     let scattered = block.iter().enumerate().map(bit).sum();
     let asked =
         Asked { material: block[0].material, part: Part::Passage, points, paths, scattered, look_ups, cotangents };
-    asked.back(scene, numbers, parts, gather);
+    asked.back(scene, slots, parts, gather);
 }

@@ -3,7 +3,7 @@
 
 use super::gather::{Gather, add_row};
 use super::kept::Kept;
-use super::numbers::Numbers;
+use super::gradient_slots::GradientSlots;
 use crate::bsdf::{AnyLobe, Bsdf, DrawCotangent, Request, Weighted};
 use crate::integrator::light_samples::DrawnLight;
 use crate::integrator::numbers::BounceNumbers;
@@ -58,7 +58,7 @@ pub fn back(
     scene: &Scene,
     work: &Workspace,
     block: &mut Kept,
-    (totals, cotangents, numbers): (&[Vec3], &[Vec3], &Numbers),
+    (totals, cotangents, slots): (&[Vec3], &[Vec3], &GradientSlots),
     sweep: &mut Sweep,
     gather: &mut impl Gather,
 ) {
@@ -84,7 +84,7 @@ pub fn back(
     let bit = |(lane, scattered): (usize, &bool)| u32::from(*scattered) << lane;
     let textures = scene.textures.scattered(vertices.scattered.iter().enumerate().map(bit).sum());
     material.pull_back(Part::Whole, &vertices.points, (scene.surroundings(), &textures), table, scratch, |by, row| {
-        add_row(scene, (numbers, by), row, (&vertices.points, &vertices.paths), gather);
+        add_row(scene, (slots, by), row, (&vertices.points, &vertices.paths), gather);
     });
 }
 
@@ -121,7 +121,7 @@ impl Back<'_> {
     fn directions(&self, requests: &mut Requests, table: &mut TableCotangents) {
         let Back { scene, work, vertices, entries, .. } = *self;
         for lane in vertices.lanes() {
-            let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
+            let Some(next) = vertices.next[lane].filter(|_| vertices.terminated[lane].is_none()) else { continue };
             let path = vertices.paths[lane] as usize;
             // All that the path comes to but what was there so far.
             let of_rest = self.cotangents[path] * (self.totals[path] - work.paths[path].radiance);

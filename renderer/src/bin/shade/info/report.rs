@@ -303,15 +303,15 @@ fn lights(scene: &Scene) -> Vec<Light> {
     let shapes = all.filter_map(|(group, first, _)| {
         let number = geometry.shape_of(first);
         let shape = geometry.shape(number);
-        let strength = match scene.lights.glow(shape.material) {
+        let strength = match scene.lights.material_emission(shape.material) {
             // Most materials of models could emit, and do not.
             MaterialEmission::Varying if scene.lights.is_dark(number) && shape.emission == glam::Vec3::ZERO => {
                 return None;
             }
             MaterialEmission::Varying => None,
-            MaterialEmission::Even(radiance) => Some(radiance + shape.emission),
-            MaterialEmission::Dark if shape.emission == glam::Vec3::ZERO => return None,
-            MaterialEmission::Dark => Some(shape.emission),
+            MaterialEmission::Constant(radiance) => Some(radiance + shape.emission),
+            MaterialEmission::None if shape.emission == glam::Vec3::ZERO => return None,
+            MaterialEmission::None => Some(shape.emission),
         };
         let strength = strength.map(|s| s.to_array());
         Some(Light { kind: "shape", strength, object_id: Some(shape.object_id), group: Some(group), ..dark })

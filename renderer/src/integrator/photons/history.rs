@@ -7,8 +7,8 @@
 
 use super::casters::is_narrow;
 use crate::bsdf::{Bsdf, BsdfSample};
-use crate::integrator::end::End;
 use crate::integrator::numbers::BounceNumbers;
+use crate::integrator::termination::Termination;
 use crate::integrator::workspace::Workspace;
 use crate::math::luminance;
 use crate::scene::Scene;
@@ -16,7 +16,7 @@ use glam::{Vec2, Vec3};
 
 /// What a photon has met so far.
 #[derive(Clone, Copy)]
-pub struct Trail {
+pub struct PhotonHistory {
     pub transport: Transport,
     /// How often a path takes the same way back through the last mirrors and glass, as Fresnel's shares are the same both ways.
     pub chance: f32,
@@ -45,7 +45,7 @@ struct Chosen {
 }
 
 /// Lets surfaces take a share of the photons, so that those that go on count as much as before.
-pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
+pub fn go_on(scene: &Scene, work: &mut Workspace, histories: &mut [PhotonHistory]) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
         let path = &mut paths[vertices.paths[lane] as usize];
@@ -53,23 +53,23 @@ pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
         let chosen = choose(&vertices.bsdf(scene, lane), numbers.direction(), numbers.choice());
         let drawn = vertices.next[lane].map(|next| Chosen { next, chance: 1.0 });
         let Some(Chosen { next, chance }) = chosen.or(drawn) else { continue };
-        let (arrived, trail) = (vertices.throughput.get(lane), &mut trails[vertices.paths[lane] as usize]);
-        let worth = |beta: Vec3, trail: &Trail| luminance(beta) / trail.chance.sqrt();
-        let before = worth(arrived, trail);
-        trail.extend(&next, chance);
+        let (arrived, history) = (vertices.throughput.get(lane), &mut histories[vertices.paths[lane] as usize]);
+        let worth = |beta: Vec3, history: &PhotonHistory| luminance(beta) / history.chance.sqrt();
+        let before = worth(arrived, history);
+        history.extend(&next, chance);
         // What was drawn before may have carried nothing.
-        (vertices.next[lane], vertices.ends[lane]) = (Some(next), None);
+        (vertices.next[lane], vertices.terminated[lane]) = (Some(next), None);
         path.beta = arrived * next.weight * of_energy(&next);
-        let survival = (worth(path.beta, trail) / before).min(1.0);
+        let survival = (worth(path.beta, history) / before).min(1.0);
         if numbers.roulette() < survival {
             path.beta /= survival;
         } else {
-            vertices.ends[lane] = Some(End::Roulette);
+            vertices.terminated[lane] = Some(Termination::Roulette);
         }
     }
 }
 
-impl Trail {
+impl PhotonHistory {
     /// Goes on with a direction that paths choose with this chance among those of smooth surfaces.
     fn extend(&mut self, next: &BsdfSample, chance: f32) {
         let before = if self.transport == Transport::Caustic { self.chance } else { 1.0 };
@@ -78,7 +78,7 @@ impl Trail {
         match next.specular {
             Some(specular) if specular.straight => {}
             _ if is_narrow(next) => self.transport = Transport::Caustic,
-            _ => *self = Trail { transport: Transport::Scattered, chance: 1.0 },
+            _ => *self = PhotonHistory { transport: Transport::Scattered, chance: 1.0 },
         }
     }
 }
@@ -103,7 +103,7 @@ fn choose(bsdf: &Bsdf<'_>, direction: Vec2, u: f32) -> Option<Chosen> {
     }
     let way = chosen?;
     // That some specular lobe is chosen has a probability of its own.
-    let drawn = (1.0 - bsdf.smooth_share()) * share(way).sqrt() / roots;
+    let drawn = (1.0 - bsdf.non_specular_share()) * share(way).sqrt() / roots;
     Some(Chosen { next: BsdfSample { weight: way.weight / drawn, ..*way }, chance: share(way) / total })
 }
 

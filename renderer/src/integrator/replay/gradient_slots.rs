@@ -12,7 +12,7 @@ type Place = Option<(u32, Vec3)>;
 
 /// By what of a scene beside its materials a gradient is taken.
 #[derive(Clone, Debug, Default)]
-pub struct Numbers {
+pub struct GradientSlots {
     points: Vec<Place>,
     parallel: Vec<Place>,
     suns: Vec<Place>,
@@ -26,7 +26,7 @@ pub struct Numbers {
     pub exposure: Option<u32>,
 }
 
-impl Numbers {
+impl GradientSlots {
     /// From now on the gradient by a light setting of the scene is taken. `first` is the number of its first float.
     pub fn add_light(&mut self, scene: &Scene, setting: usize, first: u32) {
         match &scene.light_settings[setting].source {

@@ -8,9 +8,9 @@ use glam::Vec3;
 
 /// Adds what arrives of all light samples, in the order in which they were drawn; false if something found at a vertex was no
 /// number. The samples and what was found of them stay until they are cleared.
-pub fn deliver(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts) -> bool {
-    let Workspace { light, crossings, emission, clock, paths, faulty, .. } = work;
-    visibility::find(scene, light, crossings, clock, counts);
+pub fn accumulate_light(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts) -> bool {
+    let Workspace { light, transmittance_rays, emission, clock, paths, faulty, .. } = work;
+    visibility::find(scene, light, transmittance_rays, clock, counts);
     emission::find(scene, light, emission, clock, counts);
     let mut numbers = true;
     for (sample, radiance) in light.samples.iter().zip(&light.radiance) {

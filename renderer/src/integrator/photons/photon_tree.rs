@@ -16,8 +16,8 @@ pub struct CausticPhoton {
     pub power: Vec3,
     /// That it had before.
     pub bounces: u32,
-    /// It is one of those, half of all, that say where there are enough of the others.
-    pub judges: bool,
+    /// It is one of those, half of all, that say where there are enough of the others to estimate from.
+    pub tests_density: bool,
 }
 
 impl CausticPhoton {
@@ -43,7 +43,7 @@ const PER_SQUARE: usize = 64;
 const ROOM: usize = 16;
 
 /// All photons, in the parts of a tree.
-pub struct Landed {
+pub struct PhotonTree {
     tree: Tree,
     parts: Vec<(Range<usize>, Bounds)>,
     pub photons: Vec<CausticPhoton>,
@@ -54,7 +54,7 @@ pub struct Landed {
 
 /// The nearest photons, with the squares of their distances.
 #[derive(Default)]
-pub struct Near {
+pub struct NearestPhotons {
     pub photons: Vec<(f32, u32)>,
     /// That of how far they reach.
     pub radius2: f32,
@@ -62,15 +62,15 @@ pub struct Near {
     pub all: bool,
 }
 
-impl Landed {
-    pub fn new(mut photons: Vec<CausticPhoton>, farthest: f32) -> Landed {
+impl PhotonTree {
+    pub fn new(mut photons: Vec<CausticPhoton>, farthest: f32) -> PhotonTree {
         let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
         tree.add(&mut photons, ROOM, |part, bounds| {
             parts.push((begin..begin + part.len(), bounds));
             begin += part.len();
         });
         let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
-        Landed { tree, parts, photons, neighbours, farthest }
+        PhotonTree { tree, parts, photons, neighbours, farthest }
     }
 
     /// About how far the neighbours of a photon reach, by those that share its part, as if they lay in a plane.
@@ -82,18 +82,18 @@ impl Landed {
         (self.neighbours as f32 * area / (PI * range.len() as f32)).sqrt().min(self.farthest)
     }
 
-    /// One of so many of those that judge, by their numbers. Where all photons of a part share one place, one stands for them.
-    pub fn some_judges(&self, each: usize) -> Vec<usize> {
+    /// One of so many of those that test the density, by their numbers. Where all photons of a part share one place, one stands for them.
+    pub fn some_testers(&self, each: usize) -> Vec<usize> {
         let of_part = |(range, (low, high)): &(Range<usize>, Bounds)| {
             let most = if low == high { 1 } else { usize::MAX };
-            let judges = range.clone().filter(|&number| self.photons[number].judges);
-            judges.step_by(each).take(most).collect::<Vec<_>>()
+            let testers = range.clone().filter(|&number| self.photons[number].tests_density);
+            testers.step_by(each).take(most).collect::<Vec<_>>()
         };
         self.parts.iter().flat_map(of_part).collect()
     }
 
     /// Finds the photons nearest to a place, about which they reach so far.
-    pub fn find(&self, place: Vec3, about: f32, near: &mut Near) {
+    pub fn find(&self, place: Vec3, about: f32, near: &mut NearestPhotons) {
         // A little less than is wanted costs another round, much more a look at all that is there.
         let mut radius = about.clamp(1e-4 * self.farthest, self.farthest);
         loop {
@@ -131,21 +131,21 @@ impl Landed {
 mod tests {
     use super::*;
 
-    fn landed(places: impl Iterator<Item = Vec3>, farthest: f32) -> Landed {
+    fn tree_of(places: impl Iterator<Item = Vec3>, farthest: f32) -> PhotonTree {
         let at = |(i, position)| {
-            let (wi, power, judges) = (Vec3::Y, Vec3::ONE, i % 2 == 0);
-            CausticPhoton { position, wi, normal: Vec3::Y, power, bounces: 1, judges }
+            let (wi, power, tests_density) = (Vec3::Y, Vec3::ONE, i % 2 == 0);
+            CausticPhoton { position, wi, normal: Vec3::Y, power, bounces: 1, tests_density }
         };
-        Landed::new(places.enumerate().map(at).collect(), farthest)
+        PhotonTree::new(places.enumerate().map(at).collect(), farthest)
     }
 
     /// As a search among all finds them, wherever it begins.
     #[test]
     fn the_nearest_are_found() {
         let step = Vec3::new(0.819_172_5, 0.0, 0.549_700_5);
-        let photons = landed((0..3000).map(|i| (step * i as f32).fract()), 0.3);
+        let photons = tree_of((0..3000).map(|i| (step * i as f32).fract()), 0.3);
         for (i, about) in [0.0, 0.01, 0.1, 1.0].into_iter().enumerate() {
-            let (place, mut near) = ((step * (i as f32 + 0.5)).fract(), Near::default());
+            let (place, mut near) = ((step * (i as f32 + 0.5)).fract(), NearestPhotons::default());
             photons.find(place, about, &mut near);
             let mut all: Vec<f32> = photons.photons.iter().map(|p| p.position.distance_squared(place)).collect();
             all.sort_by(f32::total_cmp);
@@ -155,13 +155,13 @@ mod tests {
         }
     }
 
-    /// None there, one, and thousands in one place, for which one judge stands.
+    /// None there, one, and thousands in one place, for which one stands.
     #[test]
     fn few_photons_and_many_in_one_place_are_found() {
         for (count, expected) in [(1, 1), (5000, 32)] {
-            let photons = landed((0..count).map(|_| Vec3::ONE), 0.3);
-            assert_eq!(photons.some_judges(4).len(), 1);
-            let mut near = Near::default();
+            let photons = tree_of((0..count).map(|_| Vec3::ONE), 0.3);
+            assert_eq!(photons.some_testers(4).len(), 1);
+            let mut near = NearestPhotons::default();
             for (place, found) in [(Vec3::ONE, expected), (Vec3::X * 9.0, 0)] {
                 photons.find(place, 0.0, &mut near);
                 assert_eq!(near.photons.len(), found);

@@ -10,7 +10,7 @@ pub struct LightDirection {
     pub wi: Vec3,
     /// Infinite if the light is so far away.
     pub distance: f32,
-    pub chance: Chance,
+    pub pdf: LightPdf,
     /// The point that a shadow ray goes to; none where that is the one at `distance`.
     pub end: Option<Vec3>,
     pub radiance: Radiance,
@@ -18,18 +18,18 @@ pub struct LightDirection {
 
 /// How a direction was drawn.
 #[derive(Clone, Copy)]
-pub enum Chance {
+pub enum LightPdf {
     /// With this density per steradian.
     Density(f32),
-    /// It is that of a light without extent, which was chosen with this probability.
-    Choice(f32),
+    /// It is that of a delta light, which was chosen with this probability.
+    Probability(f32),
 }
 
 /// What is known of it before anybody asks a shader or a texture.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Radiance {
-    /// With this radiance, or without extent with this irradiance.
-    Even {
+    /// With this radiance, or of a delta light this irradiance.
+    Constant {
         radiance: Vec3,
         from: LightId,
         /// What it is for a light of strength 1.
@@ -41,29 +41,29 @@ pub enum Radiance {
 }
 
 impl LightDirection {
-    /// Of a light without extent that was chosen with probability `p`; the lobes cannot find it.
-    pub fn without_extent(from: LightId, arriving: LightLiSample, p: f32) -> LightDirection {
+    /// Of a delta light that was chosen with probability `p`; the lobes cannot find it.
+    pub fn delta(from: LightId, arriving: LightLiSample, p: f32) -> LightDirection {
         let LightLiSample { wi, distance, irradiance, per_unit } = arriving;
-        let radiance = Radiance::Even { radiance: irradiance, from, per_unit };
-        LightDirection { wi, distance, chance: Chance::Choice(p), end: None, radiance }
+        let radiance = Radiance::Constant { radiance: irradiance, from, per_unit };
+        LightDirection { wi, distance, pdf: LightPdf::Probability(p), end: None, radiance }
     }
 
     /// Of one that is infinitely far away, drawn with a density.
     pub fn far(wi: Vec3, pdf: f32, radiance: Radiance) -> LightDirection {
-        LightDirection { wi, distance: f32::INFINITY, chance: Chance::Density(pdf), end: None, radiance }
+        LightDirection { wi, distance: f32::INFINITY, pdf: LightPdf::Density(pdf), end: None, radiance }
     }
 }
 
 /// The directions of a round. Lanes that have none may hold anything.
 #[derive(Default)]
-pub struct LightRound {
+pub struct LightDirections {
     /// A bit for each lane that has one.
     pub lanes: u32,
     pub wi: Row3,
     pub distance: Row,
-    /// Densities per steradian; of lights without extent the probabilities with which they were chosen.
-    pub chance: Row,
-    /// A bit for each lane whose light has no extent.
+    /// Densities per steradian; of delta lights the probabilities with which they were chosen.
+    pub pdf_or_probability: Row,
+    /// A bit for each lane whose light is a delta light.
     pub delta: u32,
     /// A bit for each lane whose shadow ray has an end of its own, and these.
     pub ending: u32,
@@ -71,7 +71,7 @@ pub struct LightRound {
     pub radiance: [Radiance; LANES],
 }
 
-impl LightRound {
+impl LightDirections {
     pub fn clear(&mut self) {
         (self.lanes, self.delta, self.ending) = (0, 0, 0);
     }
@@ -79,7 +79,7 @@ impl LightRound {
     /// The round becomes one of directions into the environment.
     pub fn set_environment(&mut self, drawn: DrawnDirections) {
         self.clear();
-        (self.lanes, self.wi, self.chance) = (drawn.lanes, drawn.wi, drawn.pdf);
+        (self.lanes, self.wi, self.pdf_or_probability) = (drawn.lanes, drawn.wi, drawn.pdf);
         self.distance = [f32::INFINITY; LANES];
         self.radiance = [Radiance::Environment; LANES];
     }
@@ -88,11 +88,11 @@ impl LightRound {
         self.lanes |= 1 << lane;
         self.wi.set(lane, towards.wi);
         self.distance[lane] = towards.distance;
-        let (chance, delta) = match towards.chance {
-            Chance::Density(pdf) => (pdf, 0),
-            Chance::Choice(p) => (p, 1),
+        let (pdf, delta) = match towards.pdf {
+            LightPdf::Density(pdf) => (pdf, 0),
+            LightPdf::Probability(p) => (p, 1),
         };
-        self.chance[lane] = chance;
+        self.pdf_or_probability[lane] = pdf;
         self.delta |= delta << lane;
         if let Some(end) = towards.end {
             self.ending |= 1 << lane;
@@ -101,8 +101,8 @@ impl LightRound {
         self.radiance[lane] = towards.radiance;
     }
 
-    /// Per steradian; none of a light without extent.
+    /// Per steradian; none of a delta light.
     pub fn pdf(&self, lane: usize) -> Option<f32> {
-        (self.delta >> lane & 1 == 0).then_some(self.chance[lane])
+        (self.delta >> lane & 1 == 0).then_some(self.pdf_or_probability[lane])
     }
 }
