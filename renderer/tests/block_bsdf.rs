@@ -138,7 +138,12 @@ fn lobes_answer_together_as_alone() {
                 assert!(close(found.value.get(lane), value), "{told}: {} for {value}", found.value.get(lane));
                 assert!((found.pdf[lane] - pdf).abs() <= 1e-5 * pdf, "{told}: {} for {pdf}", found.pdf[lane]);
                 assert!(same(&together[lane], &samples[lane]), "{told}: {:?} for {:?}", together[lane], samples[lane]);
-                assert!((of_non_specular[lane] - shares[lane]).abs() < 1e-5, "{told}: {} {}", of_non_specular[lane], shares[lane]);
+                assert!(
+                    (of_non_specular[lane] - shares[lane]).abs() < 1e-5,
+                    "{told}: {} {}",
+                    of_non_specular[lane],
+                    shares[lane]
+                );
                 assert_eq!(masks.non_specular >> lane & 1 != 0, non_specular[lane], "{told}");
                 carried += usize::from(value != Vec3::ZERO);
                 drawn += usize::from(samples[lane].is_some());

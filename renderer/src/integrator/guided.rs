@@ -21,7 +21,8 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     let (inside, cells) = guide.find(lanes, &vertices.places.position);
     let mut shares = [1.0; LANES];
     if inside != 0 {
-        vertices.ask_lobes(scene, |block| lanes_of(inside).for_each(|lane| shares[lane] = block.non_specular_share(lane)));
+        vertices
+            .ask_lobes(scene, |block| lanes_of(inside).for_each(|lane| shares[lane] = block.non_specular_share(lane)));
     }
     let guided = &mut vertices.guided;
     (guided.inside, guided.cells, guided.non_specular_shares) = (inside, cells, shares);

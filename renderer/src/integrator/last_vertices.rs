@@ -32,8 +32,8 @@ impl<'a> LastVertices<'a> {
             return true;
         }
         let shape = self.scene.geometry.shape(shape);
-        let dark =
-            shape.emission == glam::Vec3::ZERO && self.scene.lights.material_emission(shape.material) == MaterialEmission::None;
+        let dark = shape.emission == glam::Vec3::ZERO
+            && self.scene.lights.material_emission(shape.material) == MaterialEmission::None;
         let says = |material: &Material| material.passage().is_some() || material.prints();
         !dark || self.scene.materials.get(shape.material as usize).is_some_and(says)
     }

@@ -5,7 +5,7 @@
 use super::{Channels, Differentiated, Target};
 use crate::film::part::{BATCH, Plan};
 use crate::film::{Film, Shape};
-use crate::integrator::replay::{Gather, Memory, GradientSlots, replay};
+use crate::integrator::replay::{Gather, GradientSlots, Memory, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
 use crate::scene::{IntegratorKind, Scene};

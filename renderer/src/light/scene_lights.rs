@@ -62,7 +62,12 @@ impl SceneLights {
         choice: LightChoice,
     ) -> SceneLights {
         let geometry = studio.around.geometry;
-        let mut found = Found { studio, material_emissions: studio.material_emissions(), found: Vec::new(), varying: HashMap::new() };
+        let mut found = Found {
+            studio,
+            material_emissions: studio.material_emissions(),
+            found: Vec::new(),
+            varying: HashMap::new(),
+        };
         let mut emitting = found.emitting_groups();
         found.collect(&mut emitting, Geometry::WORLD, 0);
         let Found { found: mut emitters, material_emissions, varying, .. } = found;
@@ -102,7 +107,10 @@ impl SceneLights {
     pub fn follow(&mut self, studio: &EmissionContext<'_>, changed: bool) {
         let material_emissions = studio.material_emissions();
         // What varies was asked at some points: it may be otherwise there.
-        if changed || material_emissions != self.material_emissions || material_emissions.contains(&MaterialEmission::Varying) {
+        if changed
+            || material_emissions != self.material_emissions
+            || material_emissions.contains(&MaterialEmission::Varying)
+        {
             *self = SceneLights::new(studio, std::mem::take(&mut self.points), self.links.clone(), self.choice);
         }
     }
@@ -208,7 +216,8 @@ impl SceneLights {
                 None => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y)),
             };
             let Some(sample) = sample else { continue };
-            let dark = sample.behind && self.material_emission(geometry.shape(sample.shape).material) == MaterialEmission::None;
+            let dark = sample.behind
+                && self.material_emission(geometry.shape(sample.shape).material) == MaterialEmission::None;
             if !dark {
                 drawn(lane, LightSample::Surface(ShapeSample { pdf: sample.pdf * p, ..sample }));
             }
@@ -319,7 +328,8 @@ impl Found<'_> {
         let number = geometry.shape_of(first);
         let shape = geometry.shape(number);
         let count = count.min((MAX_EMITTERS - self.found.len()) as u32);
-        let of_material = self.material_emissions.get(shape.material as usize).copied().unwrap_or(MaterialEmission::None);
+        let of_material =
+            self.material_emissions.get(shape.material as usize).copied().unwrap_or(MaterialEmission::None);
         let studio = self.studio;
         let varying = match of_material {
             MaterialEmission::Varying => {

@@ -16,10 +16,10 @@ impl Ball {
         Ball { center: 0.5 * (low + high), radius: 0.5 * (high - low).length() }
     }
 
-    /// Whether they have points in common.
-    pub fn touches(&self, other: &Ball) -> bool {
-        let reach = self.radius + other.radius;
-        self.center.distance_squared(other.center) <= reach * reach
+    /// A smaller ball within it, as near to a place as may be.
+    pub fn part_near(&self, place: Vec3, radius: f32) -> Ball {
+        let way = (place - self.center).clamp_length_max((self.radius - radius).max(0.0));
+        Ball { center: self.center + way, radius: radius.min(self.radius) }
     }
 
     /// The cone that it fills as it is seen from a point: its axis, and 1 − cos of its half angle; from within, all directions.
@@ -73,6 +73,17 @@ mod tests {
             assert!(points(1000).filter(|u| ball.towards(from, drawn(*u)) > 0.0).count() > 990, "{from}");
             assert!(points(1000).all(|u| ball.towards(from, -drawn(u)) == 0.0 || one_minus_cosine == 2.0));
         }
+    }
+
+    /// Beside it, within it, and where there is no room.
+    #[test]
+    fn parts_lie_within_and_near() {
+        let ball = Ball { center: Vec3::X, radius: 4.0 };
+        for (place, radius, center) in [(7.0, 1.0, 4.0), (3.0, 1.0, 3.0), (-9.0, 3.0, 0.0), (7.0, 4.0, 1.0)] {
+            let part = ball.part_near(Vec3::X * place, radius);
+            assert!(part.center.distance(Vec3::X * center) < 1e-6 && part.radius == radius, "{part:?}");
+        }
+        assert_eq!(ball.part_near(Vec3::Y, 9.0).radius, 4.0);
     }
 
     /// A small glass far from its lamp: the cosines of all directions to it round to one.

@@ -2,6 +2,7 @@
 
 use super::{Ready, RenderError, RenderOptions, job::STACK_BYTES, trace_photons};
 use crate::film::Tile;
+use crate::integrator::photons::PhotonBudget;
 use crate::integrator::probe::Probe;
 use crate::integrator::{self, Recorded, Workspace};
 use crate::math::figures;
@@ -42,7 +43,8 @@ pub fn follow(
     // Shaders may recurse deeply: the stack must be as large as in a render.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
-    trace_photons(scene, (&camera, &plan), &pool, &|| false);
+    let budget = PhotonBudget { rounds: plan.photon_rounds, cancelled: &|| false, late: &|| false };
+    trace_photons(scene, (&camera, &plan), &pool, &budget);
     let scene = &*scene;
     let (pixel, sample) = ([x, y], sample..sample + 1);
     let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };

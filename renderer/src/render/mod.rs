@@ -22,11 +22,12 @@ pub use statistics::{MeanLanes, NonFinite, StageTime, Statistics};
 use crate::camera::Camera;
 use crate::film::part::{BATCH, Done, Misfit, Part, Plan};
 use crate::film::{Film, Picture};
+use crate::integrator::View;
 use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::integrator::occupancy::{Kind, Occupancy};
-use crate::integrator::{View, photons};
+use crate::integrator::photons::{self, PhotonBudget};
 use crate::light::{LightSampling, Others};
 use crate::sampler::Pattern;
 use crate::scene::{Caustics, Scene};
@@ -113,11 +114,16 @@ pub fn render_with(
     options: &RenderOptions,
     control: Control<'_>,
 ) -> Result<RenderOutput, RenderError> {
-    let plan = options.plan(scene).map_err(RenderError::Options)?;
+    let mut plan = options.plan(scene).map_err(RenderError::Options)?;
     let range = options.samples_of(&plan);
     check_memory(&plan)?;
+    let goes_on = control.from.is_some();
     let (film, done) = match control.from {
-        Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
+        Some(from) => {
+            // Its photons may have been cut short.
+            plan.photon_rounds = from.plan.photon_rounds;
+            gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?
+        }
         None => (Film::new(plan.window, plan.shape()), Done::default()),
     };
     let Ready { camera, pattern } = Ready::new(scene, options, &plan);
@@ -129,10 +135,13 @@ pub fn render_with(
     let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit));
     // Views of hits show no light.
     if options.view.is_none_or(View::is_of_whole_paths) {
-        // They leave half of the time for what they are there for.
-        let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit / 2));
+        // They leave half of the time for what they are there for. Samples of a checkpoint had so many photons as they had.
+        let limit = options.time_limit.filter(|_| !goes_on);
+        let deadline = limit.and_then(|limit| begin.checked_add(limit / 2));
         let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        trace_photons(scene, (&camera, &plan), &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
+        let cancelled = || control.cancel.load(Ordering::Relaxed);
+        let budget = PhotonBudget { rounds: plan.photon_rounds, cancelled: &cancelled, late: &late };
+        plan.photon_rounds = trace_photons(scene, (&camera, &plan), &pool, &budget);
     }
     let scene = &*scene;
     let job = Job {
@@ -190,23 +199,23 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
 }
 
-/// Lets photons show paths the way, or bring light themselves, if the scene wants that, unless `stop` says that it is enough.
+/// Lets photons show paths the way, or bring light themselves, if the scene wants that. Returns how many rounds of the budget it took.
 fn trace_photons(
     scene: &mut Scene,
     (camera, plan): (&Camera, &Plan),
     pool: &rayon::ThreadPool,
-    stop: &(dyn Fn() -> bool + Sync),
-) {
-    let rounds = photons::rounds(plan.frame, plan.samples);
+    budget: &PhotonBudget<'_>,
+) -> u32 {
+    let rounds;
     match scene.integrator.caustics {
-        Caustics::Paths => {}
-        Caustics::Guided => scene.guide = pool.install(|| photons::guide(scene, plan.seed, rounds, stop)),
+        Caustics::Paths => return budget.rounds,
+        Caustics::Guided => (scene.guide, rounds) = pool.install(|| photons::guide(scene, plan.seed, budget)),
         Caustics::Photons => {
-            let visible = photons::visible(scene, camera, plan.frame);
-            let map = |visible| pool.install(|| photons::map(scene, visible, plan.seed, rounds, stop));
-            scene.photon_map = visible.as_ref().and_then(map);
+            let Some(visible) = photons::visible(scene, camera, plan.frame) else { return budget.rounds };
+            (scene.photon_map, rounds) = pool.install(|| photons::map(scene, &visible, plan.seed, budget));
         }
     }
+    rounds
 }
 
 /// What a pixel takes: the film, its copy for a checkpoint, and the picture made from it.

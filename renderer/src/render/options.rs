@@ -98,8 +98,24 @@ impl RenderOptions {
         };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
         let fingerprint = xxh3_64(how.as_bytes());
-        let (dependence, provenance) = (dependence(scene, frame, samples), self.provenance.clone());
-        Ok(Plan { fingerprint, frame, window, seed, samples, dependence, exposure, tone, aovs, adaptive, provenance })
+        let photon_rounds = match scene.integrator.caustics {
+            Caustics::Paths => 0,
+            Caustics::Guided | Caustics::Photons => photons::rounds_of(frame, samples),
+        };
+        Ok(Plan {
+            fingerprint,
+            frame,
+            window,
+            seed,
+            samples,
+            dependence: dependence(scene, samples, photon_rounds),
+            photon_rounds,
+            exposure,
+            tone,
+            aovs,
+            adaptive,
+            provenance: self.provenance.clone(),
+        })
     }
 
     /// Bounces after the first hit, at most.
@@ -115,18 +131,14 @@ impl RenderOptions {
 
 /// What of a sample depends on how many there are: how far footprints of textures shrink, where sequences that neighbours
 /// share begin, that a single one goes through the middle of its pixel, and how many photons there are.
-fn dependence(scene: &Scene, frame: (u32, u32), samples: u32) -> u64 {
+fn dependence(scene: &Scene, samples: u32, photon_rounds: u32) -> u64 {
     let looked_up = TextureOptions { samples, ..TextureOptions::default() }.footprint_scale();
     let footprints = if scene.textures.is_empty() { 0 } else { looked_up.to_bits() };
     let sequence = match scene.integrator.noise {
         Noise::White => 0,
         Noise::Blue => samples.next_power_of_two(),
     };
-    let rounds = match scene.integrator.caustics {
-        Caustics::Paths => 0,
-        Caustics::Guided | Caustics::Photons => photons::rounds(frame, samples),
-    };
-    xxh3_64(format!("{footprints} {sequence} {} {rounds}", samples == 1).as_bytes())
+    xxh3_64(format!("{footprints} {sequence} {} {photon_rounds}", samples == 1).as_bytes())
 }
 
 /// The sample points of a picture.

@@ -7,13 +7,15 @@ mod photons;
 use crate::ran;
 use glam::Vec3;
 use ran::shade;
+use renderer::film::Film;
+use renderer::film::part::{Done, Part, Plan};
 use renderer::integrator::View;
-use renderer::render::{RenderOptions, follow, render};
+use renderer::render::{Control, Ending, RenderOptions, follow, render, render_with};
 use renderer::scene::{self, LoadOptions, Scene};
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use ssl_tests::temporary::Folder;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A floor below a ball of glass and a bent mirror, seen from above so that little but their caustics is to be seen.
@@ -179,6 +181,37 @@ fn a_time_limit_ends_the_photons_too() {
         // The next one has time.
         pixels(&mut scene, &RenderOptions { samples: Some(1), ..RenderOptions::default() });
         assert!(has_photons(&scene));
+    }
+}
+
+/// A render that goes on has the photons of its first samples, of which a time limit may have cut some, however much time it has.
+#[test]
+fn what_goes_on_keeps_to_its_photons() {
+    let folder = Folder::new("going-on");
+    for caustics in ["guided", "photons"] {
+        let text = room(LAMP, FLOOR, &format!("caustics = \"{caustics}\"\n"));
+        let mut scene = load(&folder, &text, BackendKind::Cranelift);
+        let options = RenderOptions { samples: Some(16), ..RenderOptions::default() };
+        let plan = options.plan(&scene).expect("nothing is wrong with them");
+        let mut go_on = |from: Part, stop: bool| {
+            let cancel = AtomicBool::new(false);
+            let progress = |_| cancel.store(stop, Ordering::Relaxed);
+            let options = RenderOptions { time_limit: Some(Duration::from_secs(600)), ..options.clone() };
+            let control =
+                Control { cancel: &cancel, progress: &progress, from: Some(from), checkpoints: None, preview: None };
+            render_with(&mut scene, &options, control).expect("it fits")
+        };
+        let begun = |photon_rounds: u32| Part {
+            plan: Plan { photon_rounds, ..plan.clone() },
+            ranges: vec![0..16],
+            unfinished: Some(Done::default()),
+            film: Film::new(plan.window, plan.shape()),
+        };
+        let [cut, whole] = [1, plan.photon_rounds].map(|rounds| go_on(begun(rounds), false).picture.pixels);
+        assert!(cut != whole, "{caustics}: one round is fewer than {}", plan.photon_rounds);
+        let half = go_on(begun(1), true);
+        assert_eq!((half.ending, half.part.plan.photon_rounds > 0), (Ending::Cancelled, true));
+        assert!(go_on(half.part, false).picture.pixels == cut, "{caustics}");
     }
 }
 

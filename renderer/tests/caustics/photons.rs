@@ -171,3 +171,54 @@ fn photons_keep_to_the_lists_of_lights() {
     };
     same("lists", &of("paths"), &of("photons"), (0.01, 0.03));
 }
+
+/// A white floor below a lamp that is a point, seen from so wide a camera, with `more` between, behind or above.
+fn under_a_point(fov: f32, floor: f32, light: &str, more: &str) -> String {
+    format!(
+        "[camera]\nposition = [0.0, 1.2, 1.2]\nlook_at = [0, 0, 0]\nfov = {fov}\n\
+         [film]\nwidth = 24\nheight = 24\nfilter = \"box\"\n[integrator]\nsamples = 64\nmax_depth = 3\ncaustics = \"photons\"\n\
+         [materials.floor]\nsource = \"shader floor(out closure c) {{ c = make_closure<Lambert>(color(0.8), \
+         global_value<normal>); }}\"\n\
+         [[shapes]]\ntype = \"quad\"\ncorners = [[-{floor}, 0, {floor}], [{floor}, 0, {floor}], [-{floor}, 0, -{floor}]]\n\
+         material = \"floor\"\n[[lights]]\ntype = \"point\"\n{light}{more}"
+    )
+}
+
+fn pictures_are_the_same(name: &str, expected: &str, found: &str) {
+    let folder = Folder::new(&format!("map-{name}"));
+    let of = |text: &str| statistics(&mut load(&folder, text, BackendKind::Cranelift));
+    same(name, &of(expected), &of(found), (0.01, 0.03));
+}
+
+/// Sheets of glass that bend nothing change nothing, however large they are and however little of what is below is seen.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_pass_sheets_that_are_larger_than_the_picture() {
+    let light = "position = [0.4, 4.0, 0.3]\nintensity = [20, 20, 20]\n";
+    for (fov, size) in [(15.0, 4.0), (40.0, 4.0), (40.0, 40.0), (90.0, 40.0), (40.0, 4000.0)] {
+        let sheet = format!(
+            "[materials.glass]\nsource = \"shader glass(out closure c) {{ c = make_closure<Dielectric>(color(1.0), \
+             global_value<normal>, 1.0); }}\"\n[[shapes]]\ntype = \"quad\"\n\
+             corners = [[-{size}, 2, {size}], [{size}, 2, {size}], [-{size}, 2, -{size}]]\nmaterial = \"glass\"\n"
+        );
+        let of = |more: &str| under_a_point(fov, size, light, more);
+        pictures_are_the_same(&format!("sheet-{fov}-{size}"), &of(""), &of(&sheet));
+    }
+}
+
+/// A mirror behind the camera shows the floor a second lamp.
+#[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
+fn photons_come_from_mirrors_out_of_view() {
+    let light = "position = [0.0, 2.0, 1.0]\nintensity = [5, 5, 5]\n";
+    for (fov, size) in [(30.0, 2.0), (30.0, 20.0), (80.0, 20.0), (30.0, 2000.0)] {
+        let mirror = format!(
+            "[materials.mirror]\nsource = \"shader mirror(out closure c) {{ c = make_closure<Mirror>(color(1.0), \
+             global_value<normal>); }}\"\n[[shapes]]\ntype = \"quad\"\n\
+             corners = [[-{size}, -0.5, 4], [{size}, -0.5, 4], [-{size}, {size}, 4]]\nmaterial = \"mirror\"\n"
+        );
+        let image = "[[lights]]\ntype = \"point\"\nposition = [0.0, 2.0, 7.0]\nintensity = [5, 5, 5]\n";
+        let of = |more: &str| under_a_point(fov, 3.0, light, more);
+        pictures_are_the_same(&format!("mirror-{fov}-{size}"), &of(image), &of(&mirror));
+    }
+}

@@ -116,7 +116,7 @@ impl Reader<'_> {
         let frame = (self.word()?, self.word()?);
         let window = Tile { x0: self.word()?, y0: self.word()?, x1: self.word()?, y1: self.word()? };
         let (seed, samples) = (self.word()?, self.word()?);
-        let dependence = self.long()?;
+        let (dependence, photon_rounds) = (self.long()?, self.word()?);
         let exposure = f32::from_bits(self.word()?);
         let tone = match self.byte()? {
             0 => ToneCurve::Clamp,
@@ -136,8 +136,20 @@ impl Reader<'_> {
             _ => return None,
         };
         let provenance = Provenance { scene: self.text()?, command: self.text()? };
-        let plan =
-            Plan { fingerprint, frame, window, seed, samples, dependence, exposure, tone, aovs, adaptive, provenance };
+        let plan = Plan {
+            fingerprint,
+            frame,
+            window,
+            seed,
+            samples,
+            dependence,
+            photon_rounds,
+            exposure,
+            tone,
+            aovs,
+            adaptive,
+            provenance,
+        };
         fits.then_some(plan)
     }
 

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) const MAGIC: &[u8; 8] = b"SSLPART\0";
 /// Of the format.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 /// Bytes of the checksum.
 pub(super) const SUM_BYTES: usize = 8;
 
@@ -57,6 +57,7 @@ impl Part {
         let window = plan.window;
         words(out, &[plan.frame.0, plan.frame.1, window.x0, window.y0, window.x1, window.y1, plan.seed, plan.samples]);
         out.extend(plan.dependence.to_le_bytes());
+        words(out, &[plan.photon_rounds]);
         out.extend(plan.exposure.to_le_bytes());
         out.push(match plan.tone {
             ToneCurve::Clamp => 0,

@@ -39,6 +39,8 @@ pub struct Plan {
     /// A number for what of each sample depends on how many there are, such as the footprints of textures: samples of two
     /// plans with the same one are the same samples.
     pub dependence: u64,
+    /// Rounds of photons at most: fewer than that many samples are worth where time was short.
+    pub photon_rounds: u32,
     /// How a PNG is developed: stops, and the curve.
     pub exposure: f32,
     pub tone: ToneCurve,
@@ -79,6 +81,8 @@ pub enum Misfit {
     Dependence(u32, u32),
     /// It was interrupted in the middle of a batch that is to become longer.
     Batch(u32),
+    /// They had other photons, as one was short of time.
+    Photons,
     /// One was interrupted.
     Unfinished,
     /// It was put together from several.
@@ -116,6 +120,9 @@ impl Display for Misfit {
             }
             Misfit::Ranges => f.write_str("it was merged from several renders"),
             Misfit::Units => f.write_str("its samples were made in other batches"),
+            Misfit::Photons => f.write_str(
+                "its photons were cut short by `--time-limit`, or those of the other were: samples go together that had the same ones",
+            ),
             Misfit::Unfinished => f.write_str("it was interrupted before all its samples were made"),
         }
     }
@@ -149,6 +156,7 @@ impl Plan {
         match () {
             () if self.aovs != other.aovs => Err(Misfit::Layers(self.layer_names(), other.layer_names())),
             () if self.fingerprint != other.fingerprint || self.adaptive != other.adaptive => Err(Misfit::Scene),
+            () if self.photon_rounds != other.photon_rounds => Err(Misfit::Photons),
             () => Ok(()),
         }
     }

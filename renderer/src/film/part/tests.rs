@@ -15,6 +15,7 @@ fn plan() -> Plan {
         seed: 5,
         samples: 8,
         dependence: 3,
+        photon_rounds: 12,
         exposure: 0.5,
         tone,
         aovs: aovs(),

@@ -37,12 +37,42 @@ pub fn find(scene: &Scene) -> Vec<Ball> {
     }
 }
 
-/// Those of a picture that shows what is in a ball: of what is larger than the ball, only what may be in it counts.
-pub fn of_picture(scene: &Scene, visible: &Ball) -> Vec<Ball> {
-    let (mut balls, large): (Vec<Ball>, Vec<Ball>) =
-        find(scene).into_iter().partition(|ball| ball.radius <= visible.radius);
-    balls.extend(large.iter().any(|ball| ball.touches(visible)).then_some(*visible));
-    balls
+/// What photons are aimed at, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub ball: Ball,
+    pub weight: f32,
+}
+
+impl Target {
+    /// By its radius: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
+    /// ones.
+    pub fn whole(caster: Ball) -> Target {
+        Target { ball: caster, weight: caster.radius }
+    }
+}
+
+/// By how much each part of a large caster is larger than the one before.
+const GROWTH: f32 = 4.0;
+
+/// What the photons of a picture that shows what is in a ball are aimed at. Casters larger than that have parts, from the one that is as large
+/// and nearest to it up to the whole: a mirror out of view lights what is seen, too, and glass as far away as one can see is worth few photons,
+/// but some.
+pub fn targets(casters: &[Ball], visible: &Ball) -> Vec<Target> {
+    let is_large = |caster: &&Ball| caster.radius > visible.radius;
+    let large = casters.iter().filter(is_large).count() as f32;
+    let parts = |caster: &Ball| {
+        let levels = (caster.radius / visible.radius).log(GROWTH).ceil().clamp(1.0, 16.0) as i32;
+        let part = |level: i32| match level == levels {
+            true => *caster,
+            false => caster.part_near(visible.center, visible.radius * GROWTH.powi(level)),
+        };
+        // Half of the photons for the nearest one, the others for all that are larger.
+        let weight = |level: i32| visible.radius / large * if level == 0 { 0.5 } else { 0.5 / levels as f32 };
+        (0..=levels).map(|level| Target { ball: part(level), weight: weight(level) }).collect::<Vec<_>>()
+    };
+    let of = |caster: &Ball| if is_large(&caster) { parts(caster) } else { vec![Target::whole(*caster)] };
+    casters.iter().flat_map(of).collect()
 }
 
 fn group_focuses(geometry: &Geometry, focuses: &[bool], group: u32, groups: &mut [Option<bool>]) -> bool {

@@ -2,6 +2,7 @@
 
 use super::photon_tree::{CausticPhoton, NearestPhotons, PhotonTree};
 use crate::geometry::surface::{self, Place};
+use crate::math::ball::Ball;
 use crate::math::{Frame, luminance};
 use crate::photon_map::{IrradianceSample, SAME_WAY, TOLD_APART};
 use crate::ray::Ray;
@@ -13,8 +14,11 @@ use std::f32::consts::{PI, TAU};
 /// Photons that test the density for each sample, and samples that a thread makes together.
 const PER_SAMPLE: usize = 4;
 const TOGETHER: usize = 256;
-/// How far a sample looks for photons at most, as a share of the size of what the picture shows.
+/// How far a sample looks for photons at most, as a share of the size of what the picture shows, or of how far away that is: where they are
+/// sparse, paths look for their light.
 const FARTHEST: f32 = 0.08;
+/// Likewise where delta lights are among their lights, which no path finds: blurred light is better than none.
+const FARTHEST_OF_DELTA: f32 = 0.5;
 /// Where fewer of those that test the density are near, there is no sample: paths look for the light.
 const LEAST_TESTERS: usize = 2;
 /// How far a sample holds, as a multiple of how far its photons reach: so far that there are no gaps between samples, in which paths would
@@ -34,18 +38,18 @@ struct GatherPoint {
     reach: f32,
 }
 
-/// Samples of the irradiance that photons bring, in a scene of which the picture shows a part of this `size`; none of those that are still to
-/// be made when `stop` says so.
+/// Samples of the irradiance that photons bring, in a scene of which the picture shows what is in a ball; none of those that are still to
+/// be made when the render is cancelled. `of_delta`: some photons left delta lights.
 pub fn samples(
     scene: &Scene,
     photons: Vec<CausticPhoton>,
-    size: f32,
-    stop: &(dyn Fn() -> bool + Sync),
+    (visible, of_delta): (&Ball, bool),
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Vec<IrradianceSample> {
-    let tree = PhotonTree::new(photons, FARTHEST * size);
+    let tree = PhotonTree::new(photons, *visible, if of_delta { FARTHEST_OF_DELTA } else { FARTHEST });
     let chosen = tree.some_testers(PER_SAMPLE);
     let some = chosen.par_chunks(TOGETHER).map_init(NearestPhotons::default, |near, chosen| {
-        if stop() {
+        if cancelled() {
             return Vec::new();
         }
         let points = gather_points(scene, &tree, chosen);

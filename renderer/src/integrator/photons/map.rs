@@ -4,6 +4,7 @@ use super::casters;
 use super::history::of_energy;
 use super::irradiance;
 use super::photon_tree::CausticPhoton;
+use super::rounds::{self, PhotonBudget, ROUND};
 use super::sources::{Sources, has_bright_sky};
 use super::walk::{PhotonVisitor, samplers, walk};
 use crate::integrator::narrow_shares::narrow_share_of;
@@ -17,12 +18,8 @@ use crate::math::max_channel;
 use crate::photon_map::PhotonMap;
 use crate::scene::Scene;
 use glam::Vec3;
-use rayon::prelude::*;
 use std::ops::Range;
 
-/// Photons of a round, and how many a thread traces together.
-const ROUND: u32 = 1 << 16;
-const TOGETHER: u32 = 1 << 12;
 /// Of the rounds that a guide takes, as all of these photons go to casters, and half of a guide's.
 const SHARE: u32 = 2;
 /// Surfaces that a photon meets at most: what white metal throws to and fro more often is left out.
@@ -37,35 +34,27 @@ struct CausticHistory {
     light_name: LightName,
 }
 
-/// The photon map of a picture that shows what is in `visible`, by so many rounds of photons at most, or those before `stop` says that it is
-/// enough; `None` where none landed. It is the same for any number of threads. The scene must have none yet.
-pub fn map(scene: &Scene, visible: &Ball, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<PhotonMap> {
+/// The photon map of a picture that shows what is in `visible`; `None` where no photon landed. With how many rounds of the budget there were.
+/// It is the same for any number of threads. The scene must have none yet.
+pub fn map(scene: &Scene, visible: &Ball, seed: u32, budget: &PhotonBudget<'_>) -> (Option<PhotonMap>, u32) {
     // A path needs a bounce to the photon's surface, and one that is not narrow.
-    let bounces = scene.integrator.max_depth.min(LONGEST).checked_sub(1).filter(|bounces| *bounces > 0)?;
-    let casters = casters::of_picture(scene, visible);
-    let sources = Sources::towards(scene, casters.clone())?;
-    let (mut all, mut rounds) = (Vec::new(), 0);
-    for round in 0..most.div_ceil(SHARE) {
-        let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
-        let landed: Vec<Vec<CausticPhoton>> = batches
-            .map_init(Workspace::default, |work, first| match stop() {
-                true => Vec::new(),
-                false => trace(scene, (&sources, seed, bounces), first..first + TOGETHER, work),
-            })
-            .collect();
-        if stop() {
-            break;
-        }
-        rounds += 1;
-        all.extend(landed.into_iter().flatten());
-        if all.is_empty() || all.len() >= ENOUGH {
-            break;
-        }
-    }
-    // Those of whole rounds alone: what stopped one is no measure of its light.
+    let bounces = scene.integrator.max_depth.min(LONGEST).checked_sub(1).filter(|bounces| *bounces > 0);
+    let casters = casters::find(scene);
+    let sources = Sources::towards(scene, casters::targets(&casters, visible));
+    let (Some(bounces), Some(sources)) = (bounces, sources) else { return (None, budget.rounds) };
+    let mut all = Vec::new();
+    let rounds = rounds::trace(
+        &PhotonBudget { rounds: budget.rounds.div_ceil(SHARE), ..*budget },
+        |numbers, work| trace(scene, (&sources, seed, bounces), numbers, work),
+        |landed| {
+            all.extend(landed.into_iter().flatten());
+            all.is_empty() || all.len() >= ENOUGH
+        },
+    );
     let emitted = (rounds * ROUND) as f32;
     all.iter_mut().for_each(|photon| photon.power /= emitted);
-    PhotonMap::new(irradiance::samples(scene, all, visible.radius, stop), casters, has_bright_sky(scene))
+    let samples = irradiance::samples(scene, all, (visible, sources.has_delta_lights()), budget.cancelled);
+    (PhotonMap::new(samples, casters, has_bright_sky(scene)), rounds * SHARE)
 }
 
 /// Traces some of the photons to their ends.

@@ -6,11 +6,13 @@ mod history;
 mod irradiance;
 mod map;
 mod photon_tree;
+mod rounds;
 mod sources;
 mod visible;
 mod walk;
 
 pub use map::map;
+pub use rounds::PhotonBudget;
 pub use visible::visible;
 
 use super::workspace::Workspace;
@@ -19,15 +21,12 @@ use crate::material::ShadingPoint;
 use crate::math::luminance;
 use crate::scene::Scene;
 use history::{PhotonHistory, Transport, go_on};
-use rayon::prelude::*;
+use rounds::ROUND;
 use sources::{Emitted, Sources};
 use std::f32::consts::FRAC_1_PI;
 use std::ops::{Range, RangeInclusive};
 use walk::{PhotonVisitor, samplers, walk};
 
-/// Photons of a round, and how many a thread traces together.
-const ROUND: u32 = 1 << 16;
-const TOGETHER: u32 = 1 << 12;
 /// Rounds, and the photons that are enough.
 const ROUNDS: RangeInclusive<u64> = 8..=64;
 const ENOUGH: usize = 1 << 18;
@@ -48,42 +47,34 @@ struct Deposited {
 }
 
 /// How many rounds a picture of this size and so many samples a pixel is worth: the whole of it, as its parts are guided alike.
-pub fn rounds((width, height): (u32, u32), samples: u32) -> u32 {
+pub fn rounds_of((width, height): (u32, u32), samples: u32) -> u32 {
     let paths = u64::from(width) * u64::from(height) * u64::from(samples);
     (paths / PATHS / u64::from(ROUND)).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32
 }
 
-/// Where light lies behind mirrors and glass, by so many rounds of photons at most, or those before `stop` says that it is enough;
-/// `None` where none was found. It is the same for any number of threads. The scene must have no guide yet, which would guide the photons, too.
-pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
-    let sources = Sources::of_guide(scene)?;
-    let (mut all, mut rounds, mut kept) = (Deposited::default(), 0, 0);
-    for round in 0..most {
-        let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
-        let deposited: Vec<Deposited> = batches
-            .map_init(Workspace::default, |work, first| match stop() {
-                true => Deposited::default(),
-                false => trace(scene, (&sources, seed), first..first + TOGETHER, work),
-            })
-            .collect();
-        if stop() {
-            break;
-        }
-        let keeps = all.scattered.len() < ENOUGH_SCATTERED;
-        (rounds, kept) = (rounds + 1, kept + u32::from(keeps));
-        for some in deposited {
-            all.caustic.extend(some.caustic);
-            if keeps {
-                all.scattered.extend(some.scattered);
+/// Where light lies behind mirrors and glass; `None` where none was found. With how many rounds of photons there were. It is the same for any
+/// number of threads. The scene must have no guide yet, which would guide the photons, too.
+pub fn guide(scene: &Scene, seed: u32, budget: &PhotonBudget<'_>) -> (Option<Guide>, u32) {
+    let Some(sources) = Sources::of_guide(scene) else { return (None, budget.rounds) };
+    let (mut all, mut found, mut kept) = (Deposited::default(), 0, 0);
+    let rounds = rounds::trace(
+        budget,
+        |numbers, work| trace(scene, (&sources, seed), numbers, work),
+        |deposited| {
+            let keeps = all.scattered.len() < ENOUGH_SCATTERED;
+            (found, kept) = (found + 1, kept + u32::from(keeps));
+            for some in deposited {
+                all.caustic.extend(some.caustic);
+                if keeps {
+                    all.scattered.extend(some.scattered);
+                }
             }
-        }
-        if all.caustic.is_empty() || all.caustic.len() >= ENOUGH {
-            break;
-        }
-    }
+            all.caustic.is_empty() || all.caustic.len() >= ENOUGH
+        },
+    );
     // Those that were kept stand for those of all rounds.
-    all.scattered.iter_mut().for_each(|photon| photon.power *= rounds as f32 / kept as f32);
-    Guide::new(all.caustic, all.scattered)
+    all.scattered.iter_mut().for_each(|photon| photon.power *= found as f32 / kept as f32);
+    (Guide::new(all.caustic, all.scattered), rounds)
 }
 
 /// Traces some of the photons to their ends.

@@ -1,5 +1,6 @@
 //! Photons where they landed, and those nearest to a place.
 
+use crate::math::ball::Ball;
 use crate::math::tree::{Bounds, Located, Tree};
 use glam::Vec3;
 use std::f32::consts::PI;
@@ -47,8 +48,10 @@ pub struct PhotonTree {
     tree: Tree,
     parts: Vec<(Range<usize>, Bounds)>,
     pub photons: Vec<CausticPhoton>,
-    /// How many are looked for, and how far away at most.
+    /// How many are looked for.
     pub neighbours: usize,
+    /// What the picture shows, and how far away they are looked for, as a share of its size or of how far away it is.
+    visible: Ball,
     farthest: f32,
 }
 
@@ -63,14 +66,19 @@ pub struct NearestPhotons {
 }
 
 impl PhotonTree {
-    pub fn new(mut photons: Vec<CausticPhoton>, farthest: f32) -> PhotonTree {
+    pub fn new(mut photons: Vec<CausticPhoton>, visible: Ball, farthest: f32) -> PhotonTree {
         let (mut tree, mut parts, mut begin) = (Tree::default(), Vec::new(), 0);
         tree.add(&mut photons, ROOM, |part, bounds| {
             parts.push((begin..begin + part.len(), bounds));
             begin += part.len();
         });
         let neighbours = (photons.len() / PER_SQUARE).isqrt().clamp(*NEIGHBOURS.start(), *NEIGHBOURS.end());
-        PhotonTree { tree, parts, photons, neighbours, farthest }
+        PhotonTree { tree, parts, photons, neighbours, visible, farthest }
+    }
+
+    /// How far away neighbours of a place are looked for: what is far from what is seen lies in few pixels, and few photons are sent there.
+    fn farthest(&self, place: Vec3) -> f32 {
+        self.farthest * place.distance(self.visible.center).max(self.visible.radius)
     }
 
     /// About how far the neighbours of a photon reach, by those that share its part, as if they lay in a plane.
@@ -79,7 +87,8 @@ impl PhotonTree {
         let (range, (low, high)) = &self.parts[part];
         let [x, y, z] = (high - low).to_array();
         let area = (x * y).max(y * z).max(z * x);
-        (self.neighbours as f32 * area / (PI * range.len() as f32)).sqrt().min(self.farthest)
+        let farthest = self.farthest(self.photons[number].position);
+        (self.neighbours as f32 * area / (PI * range.len() as f32)).sqrt().min(farthest)
     }
 
     /// One of so many of those that test the density, by their numbers. Where all photons of a part share one place, one stands for them.
@@ -95,7 +104,8 @@ impl PhotonTree {
     /// Finds the photons nearest to a place, about which they reach so far.
     pub fn find(&self, place: Vec3, about: f32, near: &mut NearestPhotons) {
         // A little less than is wanted costs another round, much more a look at all that is there.
-        let mut radius = about.clamp(1e-4 * self.farthest, self.farthest);
+        let farthest = self.farthest(place);
+        let mut radius = about.clamp(1e-4 * farthest, farthest);
         loop {
             near.photons.clear();
             self.tree.within(0, place, radius, |part| {
@@ -106,7 +116,7 @@ impl PhotonTree {
                     }
                 }
             });
-            let (found, least) = (near.photons.len(), 1e-12 * self.farthest * self.farthest);
+            let (found, least) = (near.photons.len(), 1e-12 * farthest * farthest);
             near.all = found > self.neighbours;
             if near.all {
                 // That which is one too many says how far the others reach.
@@ -117,12 +127,12 @@ impl PhotonTree {
                 near.photons.truncate(self.neighbours);
                 return;
             }
-            if radius >= self.farthest {
+            if radius >= farthest {
                 near.radius2 = radius * radius;
                 return;
             }
             let growth = ((self.neighbours + 2) as f32 / found as f32).sqrt();
-            radius = (radius * growth.clamp(1.2, 4.0)).min(self.farthest);
+            radius = (radius * growth.clamp(1.2, 4.0)).min(farthest);
         }
     }
 }
@@ -136,7 +146,7 @@ mod tests {
             let (wi, power, tests_density) = (Vec3::Y, Vec3::ONE, i % 2 == 0);
             CausticPhoton { position, wi, normal: Vec3::Y, power, bounces: 1, tests_density }
         };
-        PhotonTree::new(places.enumerate().map(at).collect(), farthest)
+        PhotonTree::new(places.enumerate().map(at).collect(), Ball { center: Vec3::ONE, radius: 10.0 }, 0.1 * farthest)
     }
 
     /// As a search among all finds them, wherever it begins.

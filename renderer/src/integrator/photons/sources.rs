@@ -1,6 +1,6 @@
 //! Where photons begin: those of a guide half of them anywhere in the light, and else where it goes to what focuses it.
 
-use super::casters;
+use super::casters::{self, Target};
 use super::history::{PhotonHistory, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
@@ -24,12 +24,10 @@ pub struct Sources<'a> {
     point_choice: Distribution,
     /// Which of these kinds there are, in the order of [`Kind`].
     kinds: Distribution,
-    casters: Vec<Ball>,
-    /// By their radii: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
-    /// ones.
+    targets: Vec<Target>,
     choice: Distribution,
     world: Ball,
-    /// The share that is sent anywhere, not to casters.
+    /// The share that is sent anywhere, not to targets.
     anywhere: f32,
 }
 
@@ -95,32 +93,38 @@ impl<'a> Sources<'a> {
     /// focused. Shapes whose shaders say what they send out count as if that were the same everywhere.
     pub fn of_guide(scene: &'a Scene) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, true);
-        Sources::new(scene, casters::find(scene), 0.5, (shapes, sky(scene).collect(), Vec::new()))
+        let casters = casters::find(scene).into_iter().map(Target::whole).collect();
+        Sources::new(scene, casters, 0.5, (shapes, sky(scene).collect(), Vec::new()))
     }
 
-    /// Of all light that goes to `casters`, but for that of shapes whose shaders say what they send out; `None` where there is none.
-    pub fn towards(scene: &'a Scene, casters: Vec<Ball>) -> Option<Sources<'a>> {
+    /// Of all light that goes to `targets`, but for that of shapes whose shaders say what they send out; `None` where there is none.
+    pub fn towards(scene: &'a Scene, targets: Vec<Target>) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, false);
         let parallel = scene.parallel.iter().map(|(light, name)| Sky::Parallel(light, *name));
         let points = scene.lights.all_points().map(|(_, light, name)| (light, name)).collect();
-        Sources::new(scene, casters, 0.0, (shapes, sky(scene).chain(parallel).collect(), points))
+        Sources::new(scene, targets, 0.0, (shapes, sky(scene).chain(parallel).collect(), points))
     }
 
     fn new(
         scene: &'a Scene,
-        casters: Vec<Ball>,
+        targets: Vec<Target>,
         anywhere: f32,
         (shapes, sky, points): (Option<EmissionSampler>, Vec<Sky<'a>>, Vec<(&'a PointLight, LightName)>),
     ) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
         let there = [!sky.is_empty(), shapes.is_some(), !points.is_empty()];
-        let any = there.contains(&true) && !casters.is_empty() && world.radius.is_finite();
+        let any = there.contains(&true) && !targets.is_empty() && world.radius.is_finite();
         any.then(|| {
             let kinds = Distribution::new(there.map(|is| if is { 1.0 } else { 0.0 }));
             let point_choice = Distribution::new(points.iter().map(|(light, _)| luminance(light.intensity)));
-            let choice = Distribution::new(casters.iter().map(|caster| caster.radius));
-            Sources { scene, shapes, sky, points, point_choice, kinds, casters, choice, world, anywhere }
+            let choice = Distribution::new(targets.iter().map(|target| target.weight));
+            Sources { scene, shapes, sky, points, point_choice, kinds, targets, choice, world, anywhere }
         })
+    }
+
+    /// Whether some of them are delta lights.
+    pub fn has_delta_lights(&self) -> bool {
+        !self.points.is_empty() || self.sky.iter().any(|sky| matches!(sky, Sky::Parallel(..)))
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
@@ -157,12 +161,12 @@ impl<'a> Sources<'a> {
         let wi = match anywhere {
             true => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
             false => {
-                let (axis, one_minus_cosine) = self.caster(choices.x).cone(left.position);
+                let (axis, one_minus_cosine) = self.target(choices.x).cone(left.position);
                 Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize()
             }
         };
         let cosine = wi.dot(left.normal).max(0.0);
-        let towards = self.towards_casters(|caster| caster.towards(left.position, wi));
+        let towards = self.towards_targets(|ball| ball.towards(left.position, wi));
         let pdf = self.mixed(cosine * FRAC_1_PI, towards);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.radiance * (left.area * cosine / pdf);
@@ -170,15 +174,15 @@ impl<'a> Sources<'a> {
         Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from })
     }
 
-    /// Where a delta light sends one to a caster, and its power.
+    /// Where a delta light sends one to a target, and its power.
     fn leave_point(&self, point: Vec2, direction: Vec2, choices: Vec2) -> Option<LightRay> {
         let (number, chance, _) = self.point_choice.sample(point.x);
         let (light, light_name) = self.points[number];
-        let (axis, one_minus_cosine) = self.caster(choices.x).cone(light.position);
+        let (axis, one_minus_cosine) = self.target(choices.x).cone(light.position);
         let wi = Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize();
         // At a distance of 1, what arrives is what is sent out per steradian.
         let intensity = light.arriving(light.position + wi)?.irradiance;
-        let pdf = self.towards_casters(|caster| caster.towards(light.position, wi));
+        let pdf = self.towards_targets(|ball| ball.towards(light.position, wi));
         let from = Origin { light_name, is_environment: false };
         Some(LightRay { ray: Ray::new(light.position, wi, 0.5), power: intensity / (pdf * chance), from })
     }
@@ -208,10 +212,10 @@ impl<'a> Sources<'a> {
                 (d, scene.environment.radiance(&scene.textures, &seen), pdf)
             }
         };
-        let target = if anywhere { self.world } else { self.caster(choices.x) };
+        let target = if anywhere { self.world } else { self.target(choices.x) };
         let disk = concentric_disk(point) * target.radius;
         let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
-        let towards = self.towards_casters(|caster| caster.across(through, to_light));
+        let towards = self.towards_targets(|ball| ball.across(through, to_light));
         let across = self.mixed(self.world.across(through, to_light), towards);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
@@ -225,16 +229,16 @@ impl<'a> Sources<'a> {
         Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from })
     }
 
-    fn caster(&self, u: f32) -> Ball {
-        self.casters[self.choice.sample(u).0]
+    fn target(&self, u: f32) -> Ball {
+        self.targets[self.choice.sample(u).0].ball
     }
 
-    /// The density of what is sent to casters, by that for each of them.
-    fn towards_casters(&self, towards: impl Fn(&Ball) -> f32) -> f32 {
-        self.casters.iter().enumerate().map(|(i, caster)| self.choice.probability(i) * towards(caster)).sum()
+    /// The density of what is sent to targets, by that for each of them.
+    fn towards_targets(&self, towards: impl Fn(&Ball) -> f32) -> f32 {
+        self.targets.iter().enumerate().map(|(i, target)| self.choice.probability(i) * towards(&target.ball)).sum()
     }
 
-    /// The density of sending photons anywhere and to casters, by both.
+    /// The density of sending photons anywhere and to targets, by both.
     fn mixed(&self, anywhere: f32, towards: f32) -> f32 {
         self.anywhere * anywhere + (1.0 - self.anywhere) * towards
     }

@@ -2,8 +2,8 @@
 //! were drawn on.
 
 use super::gather::Gather;
-use super::kept::Kept;
 use super::gradient_slots::GradientSlots;
+use super::kept::Kept;
 use super::parts::{Asked, Parts};
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
@@ -80,7 +80,13 @@ pub fn back(
 }
 
 /// Takes what came from the environment back to its colors, and what paths saw of disks in the sky back to those.
-pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &GradientSlots, gather: &mut impl Gather) {
+pub fn back_from_sky(
+    scene: &Scene,
+    work: &Workspace,
+    cotangents: &[Vec3],
+    by: &GradientSlots,
+    gather: &mut impl Gather,
+) {
     let environment = by.of_environment();
     let wants_colors = environment.iter().any(Option::is_some);
     let (wants_environment, wants_suns) = (wants_colors || by.environment_texels, by.has_suns());

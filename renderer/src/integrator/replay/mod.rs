@@ -14,9 +14,9 @@
 //! is known what arrives of their light samples.
 
 mod gather;
+mod gradient_slots;
 mod kept;
 mod lights;
-mod gradient_slots;
 mod parts;
 mod passages;
 mod sweep;

@@ -2,8 +2,8 @@
 //! shader was given.
 
 use super::gather::{Gather, add_row};
-use super::kept::Kept;
 use super::gradient_slots::GradientSlots;
+use super::kept::Kept;
 use crate::bsdf::{AnyLobe, Bsdf, DrawCotangent, Request, Weighted};
 use crate::integrator::light_samples::DrawnLight;
 use crate::integrator::numbers::BounceNumbers;
