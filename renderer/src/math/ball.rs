@@ -16,6 +16,12 @@ impl Ball {
         Ball { center: 0.5 * (low + high), radius: 0.5 * (high - low).length() }
     }
 
+    /// Whether they have points in common.
+    pub fn touches(&self, other: &Ball) -> bool {
+        let reach = self.radius + other.radius;
+        self.center.distance_squared(other.center) <= reach * reach
+    }
+
     /// A smaller ball within it, as near to a place as may be.
     pub fn part_near(&self, place: Vec3, radius: f32) -> Ball {
         let way = (place - self.center).clamp_length_max((self.radius - radius).max(0.0));

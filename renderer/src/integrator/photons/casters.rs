@@ -4,6 +4,7 @@
 use crate::bsdf::{Bsdf, BsdfSample, OwnLobe, OwnLobes};
 use crate::geometry::{Body, Geometry, Surface};
 use crate::material::{Scratch, ShadingPoint};
+use crate::math::Distribution;
 use crate::math::ball::Ball;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -37,43 +38,63 @@ pub fn find(scene: &Scene) -> Vec<Ball> {
     }
 }
 
-/// What photons are aimed at, and how often.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    pub ball: Ball,
-    pub weight: f32,
+/// Those of a picture that shows what is in a ball, as far as paths leave light to photons: of what is larger than the ball, only what may be
+/// in it counts.
+pub fn of_picture(casters: &[Ball], visible: &Ball) -> Vec<Ball> {
+    let (mut balls, large): (Vec<Ball>, Vec<Ball>) = casters.iter().partition(|ball| ball.radius <= visible.radius);
+    balls.extend(large.iter().any(|ball| ball.touches(visible)).then_some(*visible));
+    balls
 }
 
-impl Target {
-    /// By its radius: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
+/// What photons are aimed at.
+pub struct Targets {
+    balls: Vec<Ball>,
+    choice: Distribution,
+}
+
+impl Targets {
+    /// Balls, by their radii: photons for each of the same area would leave few to small ones, and as many for each would be strong for large
     /// ones.
-    pub fn whole(caster: Ball) -> Target {
-        Target { ball: caster, weight: caster.radius }
+    pub fn whole(balls: Vec<Ball>) -> Targets {
+        let choice = Distribution::new(balls.iter().map(|ball| ball.radius));
+        Targets { balls, choice }
+    }
+
+    /// Of light that no path finds, in a picture that shows what is in a ball. Casters larger than that have parts, from the one that is as
+    /// large and nearest to it up to the whole: a mirror out of view lights what is seen, too, and glass as far away as one can see is worth
+    /// few photons, but some.
+    pub fn graded(casters: &[Ball], visible: &Ball) -> Targets {
+        let (small, large): (Vec<Ball>, Vec<Ball>) = casters.iter().partition(|ball| ball.radius <= visible.radius);
+        let mut weighted: Vec<(Ball, f32)> = small.into_iter().map(|ball| (ball, ball.radius)).collect();
+        for caster in &large {
+            let levels = (caster.radius / visible.radius).log(GROWTH).ceil().clamp(1.0, 16.0) as i32;
+            // Half of the photons for the nearest part, the others for all that are larger.
+            let half = 0.5 * visible.radius / large.len() as f32;
+            let parts = (0..levels).map(|level| visible.radius * GROWTH.powi(level));
+            let parts = parts.map(|radius| caster.part_near(visible.center, radius)).chain([*caster]);
+            weighted.extend(parts.zip(std::iter::once(half).chain(std::iter::repeat(half / levels as f32))));
+        }
+        let choice = Distribution::new(weighted.iter().map(|(_, weight)| *weight));
+        Targets { balls: weighted.into_iter().map(|(ball, _)| ball).collect(), choice }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.balls.is_empty()
+    }
+
+    /// One of them, for a number in [0, 1).
+    pub fn choose(&self, u: f32) -> Ball {
+        self.balls[self.choice.sample(u).0]
+    }
+
+    /// The density of what is sent to them, by that for each of them.
+    pub fn density(&self, towards: impl Fn(&Ball) -> f32) -> f32 {
+        self.balls.iter().enumerate().map(|(i, ball)| self.choice.probability(i) * towards(ball)).sum()
     }
 }
 
 /// By how much each part of a large caster is larger than the one before.
 const GROWTH: f32 = 4.0;
-
-/// What the photons of a picture that shows what is in a ball are aimed at. Casters larger than that have parts, from the one that is as large
-/// and nearest to it up to the whole: a mirror out of view lights what is seen, too, and glass as far away as one can see is worth few photons,
-/// but some.
-pub fn targets(casters: &[Ball], visible: &Ball) -> Vec<Target> {
-    let is_large = |caster: &&Ball| caster.radius > visible.radius;
-    let large = casters.iter().filter(is_large).count() as f32;
-    let parts = |caster: &Ball| {
-        let levels = (caster.radius / visible.radius).log(GROWTH).ceil().clamp(1.0, 16.0) as i32;
-        let part = |level: i32| match level == levels {
-            true => *caster,
-            false => caster.part_near(visible.center, visible.radius * GROWTH.powi(level)),
-        };
-        // Half of the photons for the nearest one, the others for all that are larger.
-        let weight = |level: i32| visible.radius / large * if level == 0 { 0.5 } else { 0.5 / levels as f32 };
-        (0..=levels).map(|level| Target { ball: part(level), weight: weight(level) }).collect::<Vec<_>>()
-    };
-    let of = |caster: &Ball| if is_large(&caster) { parts(caster) } else { vec![Target::whole(*caster)] };
-    casters.iter().flat_map(of).collect()
-}
 
 fn group_focuses(geometry: &Geometry, focuses: &[bool], group: u32, groups: &mut [Option<bool>]) -> bool {
     if let Some(known) = groups[group as usize] {

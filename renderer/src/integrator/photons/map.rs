@@ -1,6 +1,6 @@
 //! Photons of the photon map: those that came to a surface by way of narrow bounces alone, from which paths leave such light to them.
 
-use super::casters;
+use super::casters::{self, Targets};
 use super::history::of_energy;
 use super::irradiance;
 use super::photon_tree::CausticPhoton;
@@ -39,8 +39,10 @@ struct CausticHistory {
 pub fn map(scene: &Scene, visible: &Ball, seed: u32, budget: &PhotonBudget<'_>) -> (Option<PhotonMap>, u32) {
     // A path needs a bounce to the photon's surface, and one that is not narrow.
     let bounces = scene.integrator.max_depth.min(LONGEST).checked_sub(1).filter(|bounces| *bounces > 0);
-    let casters = casters::find(scene);
-    let sources = Sources::towards(scene, casters::targets(&casters, visible));
+    let all_casters = casters::find(scene);
+    let casters = casters::of_picture(&all_casters, visible);
+    let targets = (Targets::whole(casters.clone()), Targets::graded(&all_casters, visible));
+    let sources = Sources::towards(scene, targets);
     let (Some(bounces), Some(sources)) = (bounces, sources) else { return (None, budget.rounds) };
     let mut all = Vec::new();
     let rounds = rounds::trace(

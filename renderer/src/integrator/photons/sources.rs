@@ -1,6 +1,6 @@
 //! Where photons begin: those of a guide half of them anywhere in the light, and else where it goes to what focuses it.
 
-use super::casters::{self, Target};
+use super::casters::{self, Targets};
 use super::history::{PhotonHistory, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
@@ -24,8 +24,9 @@ pub struct Sources<'a> {
     point_choice: Distribution,
     /// Which of these kinds there are, in the order of [`Kind`].
     kinds: Distribution,
-    targets: Vec<Target>,
-    choice: Distribution,
+    /// Of lights with an extent, and of delta lights.
+    targets: Targets,
+    of_delta: Targets,
     world: Ball,
     /// The share that is sent anywhere, not to targets.
     anywhere: f32,
@@ -35,6 +36,12 @@ enum Sky<'a> {
     Sun(&'a Sun, LightName),
     Parallel(&'a ParallelLight, LightName),
     Environment,
+}
+
+impl Sky<'_> {
+    fn is_delta(&self) -> bool {
+        matches!(self, Sky::Parallel(..))
+    }
 }
 
 /// Kinds of lights, by how photons leave them.
@@ -93,12 +100,12 @@ impl<'a> Sources<'a> {
     /// focused. Shapes whose shaders say what they send out count as if that were the same everywhere.
     pub fn of_guide(scene: &'a Scene) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, true);
-        let casters = casters::find(scene).into_iter().map(Target::whole).collect();
-        Sources::new(scene, casters, 0.5, (shapes, sky(scene).collect(), Vec::new()))
+        let targets = (Targets::whole(casters::find(scene)), Targets::whole(Vec::new()));
+        Sources::new(scene, targets, 0.5, (shapes, sky(scene).collect(), Vec::new()))
     }
 
-    /// Of all light that goes to `targets`, but for that of shapes whose shaders say what they send out; `None` where there is none.
-    pub fn towards(scene: &'a Scene, targets: Vec<Target>) -> Option<Sources<'a>> {
+    /// Of all light that goes to targets, that of delta lights to the second ones, but for that of shapes whose shaders say what they send out; `None` where there is none.
+    pub fn towards(scene: &'a Scene, targets: (Targets, Targets)) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, false);
         let parallel = scene.parallel.iter().map(|(light, name)| Sky::Parallel(light, *name));
         let points = scene.lights.all_points().map(|(_, light, name)| (light, name)).collect();
@@ -107,24 +114,26 @@ impl<'a> Sources<'a> {
 
     fn new(
         scene: &'a Scene,
-        targets: Vec<Target>,
+        (targets, of_delta): (Targets, Targets),
         anywhere: f32,
         (shapes, sky, points): (Option<EmissionSampler>, Vec<Sky<'a>>, Vec<(&'a PointLight, LightName)>),
     ) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
-        let there = [!sky.is_empty(), shapes.is_some(), !points.is_empty()];
-        let any = there.contains(&true) && !targets.is_empty() && world.radius.is_finite();
+        let (aims, aims_of_delta) = (!targets.is_empty(), !of_delta.is_empty());
+        let sky: Vec<Sky<'a>> =
+            sky.into_iter().filter(|sky| if sky.is_delta() { aims_of_delta } else { aims }).collect();
+        let there = [!sky.is_empty(), shapes.is_some() && aims, !points.is_empty() && aims_of_delta];
+        let any = there.contains(&true) && world.radius.is_finite();
         any.then(|| {
             let kinds = Distribution::new(there.map(|is| if is { 1.0 } else { 0.0 }));
             let point_choice = Distribution::new(points.iter().map(|(light, _)| luminance(light.intensity)));
-            let choice = Distribution::new(targets.iter().map(|target| target.weight));
-            Sources { scene, shapes, sky, points, point_choice, kinds, targets, choice, world, anywhere }
+            Sources { scene, shapes, sky, points, point_choice, kinds, targets, of_delta, world, anywhere }
         })
     }
 
     /// Whether some of them are delta lights.
     pub fn has_delta_lights(&self) -> bool {
-        !self.points.is_empty() || self.sky.iter().any(|sky| matches!(sky, Sky::Parallel(..)))
+        !self.points.is_empty() || self.sky.iter().any(Sky::is_delta)
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
@@ -161,12 +170,12 @@ impl<'a> Sources<'a> {
         let wi = match anywhere {
             true => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
             false => {
-                let (axis, one_minus_cosine) = self.target(choices.x).cone(left.position);
+                let (axis, one_minus_cosine) = self.targets.choose(choices.x).cone(left.position);
                 Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize()
             }
         };
         let cosine = wi.dot(left.normal).max(0.0);
-        let towards = self.towards_targets(|ball| ball.towards(left.position, wi));
+        let towards = self.targets.density(|ball| ball.towards(left.position, wi));
         let pdf = self.mixed(cosine * FRAC_1_PI, towards);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.radiance * (left.area * cosine / pdf);
@@ -178,11 +187,11 @@ impl<'a> Sources<'a> {
     fn leave_point(&self, point: Vec2, direction: Vec2, choices: Vec2) -> Option<LightRay> {
         let (number, chance, _) = self.point_choice.sample(point.x);
         let (light, light_name) = self.points[number];
-        let (axis, one_minus_cosine) = self.target(choices.x).cone(light.position);
+        let (axis, one_minus_cosine) = self.of_delta.choose(choices.x).cone(light.position);
         let wi = Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize();
         // At a distance of 1, what arrives is what is sent out per steradian.
         let intensity = light.arriving(light.position + wi)?.irradiance;
-        let pdf = self.towards_targets(|ball| ball.towards(light.position, wi));
+        let pdf = self.of_delta.density(|ball| ball.towards(light.position, wi));
         let from = Origin { light_name, is_environment: false };
         Some(LightRay { ray: Ray::new(light.position, wi, 0.5), power: intensity / (pdf * chance), from })
     }
@@ -212,10 +221,11 @@ impl<'a> Sources<'a> {
                 (d, scene.environment.radiance(&scene.textures, &seen), pdf)
             }
         };
-        let target = if anywhere { self.world } else { self.target(choices.x) };
+        let targets = if sky.is_delta() { &self.of_delta } else { &self.targets };
+        let target = if anywhere { self.world } else { targets.choose(choices.x) };
         let disk = concentric_disk(point) * target.radius;
         let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
-        let towards = self.towards_targets(|ball| ball.across(through, to_light));
+        let towards = targets.density(|ball| ball.across(through, to_light));
         let across = self.mixed(self.world.across(through, to_light), towards);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
@@ -227,15 +237,6 @@ impl<'a> Sources<'a> {
             Sky::Environment => Origin { light_name: scene.environment_name, is_environment: true },
         };
         Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from })
-    }
-
-    fn target(&self, u: f32) -> Ball {
-        self.targets[self.choice.sample(u).0].ball
-    }
-
-    /// The density of what is sent to targets, by that for each of them.
-    fn towards_targets(&self, towards: impl Fn(&Ball) -> f32) -> f32 {
-        self.targets.iter().enumerate().map(|(i, target)| self.choice.probability(i) * towards(&target.ball)).sum()
     }
 
     /// The density of sending photons anywhere and to targets, by both.
