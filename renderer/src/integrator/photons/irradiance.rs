@@ -60,14 +60,16 @@ pub fn samples(
     some.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-/// Places beside photons, about as far away as their neighbours are. At the places of photons themselves there would always be a photon.
+/// Places beside photons, about as far away as their neighbours are, or twice as far. At the places of photons themselves there would always be a photon.
 fn gather_points(scene: &Scene, tree: &PhotonTree, chosen: &[usize]) -> Vec<GatherPoint> {
-    let beside = |&number: &usize| {
-        let (photon, reach) = (&tree.photons[number], tree.reach(number));
+    let beside = |(i, &number): (usize, &usize)| {
+        let photon = &tree.photons[number];
+        // Every other one twice as far, beyond the edge of a caustic: else the last samples within it would hold there.
+        let reach = tree.reach(number) * if i % 2 == 0 { 1.0 } else { 2.0 };
         let offset = Vec2::from_angle(TAU * golden(number)) * reach;
         probe(photon.position, photon.normal, offset, reach)
     };
-    let places = places(scene, chosen.iter().map(beside).collect());
+    let places = places(scene, chosen.iter().enumerate().map(beside).collect());
     let site = |(&number, place): (&usize, Option<Place>)| {
         let (CausticPhoton { position, normal, .. }, reach) = (tree.photons[number], tree.reach(number));
         let turned = place.map(|place| (place.position, place.gnormal * place.gnormal.dot(normal).signum()));
