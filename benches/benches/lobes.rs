@@ -6,7 +6,7 @@
 //! direction each, and a direction is drawn at each. All run by turns on one thread, and the least of the rounds counts.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{ClosureKind, Lobes, OwnLobes, Place, Request, RustCode, oracles};
+use renderer::bsdf::{ClosureKind, Lobes, Place, Request, RustCode, SslLobes, oracles};
 use renderer::material::{Making, ShadingLanguage, ShippedLobe};
 use renderer::math::uniform_cone;
 use renderer::sampler::Sampler;
@@ -113,7 +113,7 @@ impl Problem {
     }
 
     fn in_ssl(&self, code: &ShippedLobe) -> [f64; 3] {
-        let mut own = OwnLobes::default();
+        let mut own = SslLobes::default();
         let mut begin = || {
             black_box(code.begin(&self.rows, &self.places, &mut own));
         };

@@ -2,7 +2,7 @@
 //! that are bent.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{BentNormals, BlockBsdf, Bsdf, BsdfSample, Own, OwnLobes, WeightedLobe, oracles};
+use renderer::bsdf::{BentNormals, BlockBsdf, Bsdf, BsdfSample, SslLobes, SslLobesOfHit, WeightedLobe, oracles};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{
     Making, Material, Scratch, Shaded, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings,
@@ -30,7 +30,7 @@ const CLOSURES: &[&str] = &[
 struct Block {
     points: Vec<ShadingPoint>,
     lobes: Vec<WeightedLobe>,
-    own: OwnLobes,
+    ssl: SslLobes,
     shaded: Vec<Shaded>,
     gnormal: Row3,
     bent_normals: BentNormals,
@@ -65,27 +65,27 @@ impl Block {
         let points: Vec<ShadingPoint> = (0..LANES).map(point).collect();
         let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
         let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
-        let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
-        let lists = (&mut lobes, &mut own);
+        let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
+        let lists = (&mut lobes, &mut ssl);
         material.shade(&points, around, &NoTextures, &mut Scratch::default(), lists, &mut shaded);
-        Block { points, lobes, own, shaded, gnormal: gnormals, bent_normals }
+        Block { points, lobes, ssl, shaded, gnormal: gnormals, bent_normals }
     }
 
     fn alone(&self, lane: usize) -> Bsdf<'_> {
-        let list = &self.own.list[self.shaded[lane].own.clone()];
-        let own = (!list.is_empty()).then_some(Own { all: &self.own, list });
+        let list = &self.ssl.list[self.shaded[lane].ssl.clone()];
+        let ssl = (!list.is_empty()).then_some(SslLobesOfHit { all: &self.ssl, list });
         let (lobes, wo) = (&self.lobes[self.shaded[lane].lobes.clone()], -self.points[lane].incident);
-        Bsdf { lobes, own, wo, gnormal: self.gnormal.get(lane), bent_normals: self.bent_normals }
+        Bsdf { lobes, ssl, wo, gnormal: self.gnormal.get(lane), bent_normals: self.bent_normals }
     }
 
     fn together<R>(&mut self, ask: impl FnOnce(&mut BlockBsdf<'_>) -> R) -> R {
-        let Block { points, lobes, own, shaded, gnormal, bent_normals } = self;
-        let native = (0..LANES).filter(|&lane| !shaded[lane].lobes.is_empty()).map(|lane| 1 << lane).sum();
-        let natives_of = |lane: usize| {
+        let Block { points, lobes, ssl, shaded, gnormal, bent_normals } = self;
+        let rust = (0..LANES).filter(|&lane| !shaded[lane].lobes.is_empty()).map(|lane| 1 << lane).sum();
+        let rust_lobes_of = |lane: usize| {
             let (lobes, wo) = (&lobes[shaded[lane].lobes.clone()], -points[lane].incident);
-            Bsdf { lobes, own: None, wo, gnormal: gnormal.get(lane), bent_normals: *bent_normals }
+            Bsdf { lobes, ssl: None, wo, gnormal: gnormal.get(lane), bent_normals: *bent_normals }
         };
-        ask(&mut BlockBsdf { own, gnormal, bent_normals: *bent_normals, native, natives_of: &natives_of })
+        ask(&mut BlockBsdf { ssl, gnormal, bent_normals: *bent_normals, rust, rust_lobes_of: &rust_lobes_of })
     }
 }
 

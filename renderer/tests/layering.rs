@@ -1,7 +1,7 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
 use glam::Vec3;
-use renderer::bsdf::{BentNormals, Bsdf, ClosureKind, Own, OwnLobes, WeightedLobe, oracles};
+use renderer::bsdf::{BentNormals, Bsdf, ClosureKind, SslLobes, SslLobesOfHit, WeightedLobe, oracles};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::math::uniform_cone;
@@ -11,7 +11,7 @@ use ssl_compiler::{NoTextures, SearchPath};
 /// What a shader gives at a flat place that is seen under an angle.
 struct Seen {
     lobes: Vec<WeightedLobe>,
-    own: OwnLobes,
+    ssl: SslLobes,
     emission: Vec3,
     wo: Vec3,
     gnormal: Vec3,
@@ -37,19 +37,19 @@ fn seen_by(closures: &[ClosureKind], imports: &str, body: &str, cosine: f32, bac
     let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine * gnormal.z);
     let surface = Surface { normal: Vec3::Z, gnormal: Vec3::Z, backfacing, ..Surface::default() };
     let point = ShadingPoint { surface, incident: -wo, ..ShadingPoint::default() };
-    let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+    let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
     let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
     let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
     let material = Material::new("main", shader, &language);
-    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
-    Seen { lobes, own, emission: shaded[0].emission, wo, gnormal }
+    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), (&mut lobes, &mut ssl), &mut shaded);
+    Seen { lobes, ssl, emission: shaded[0].emission, wo, gnormal }
 }
 
 impl Seen {
     fn bsdf(&self) -> Bsdf<'_> {
-        let Seen { lobes, own, wo, gnormal, .. } = self;
-        let own = (!own.is_empty()).then_some(Own { all: own, list: &own.list });
-        Bsdf { lobes, wo: *wo, gnormal: *gnormal, own, bent_normals: BentNormals::default() }
+        let Seen { lobes, ssl, wo, gnormal, .. } = self;
+        let ssl = (!ssl.is_empty()).then_some(SslLobesOfHit { all: ssl, list: &ssl.list });
+        Bsdf { lobes, wo: *wo, gnormal: *gnormal, ssl, bent_normals: BentNormals::default() }
     }
 
     /// The weights of all lobes, in the order of their names.
@@ -108,7 +108,7 @@ fn lobes_scatter_alike_in_both_languages() {
     for (closure, cosine) in closures.iter().flat_map(|c| [(c, 0.9), (c, 0.3)]) {
         let body = format!("c = {closure};");
         let [rust, ssl] = [oracles(), Vec::new()].map(|closures| seen_by(&closures, "", &body, cosine, false));
-        assert!(rust.own.is_empty() && !ssl.own.is_empty(), "{closure}");
+        assert!(rust.ssl.is_empty() && !ssl.ssl.is_empty(), "{closure}");
         assert_eq!(names(&rust), names(&ssl));
         let mut s = Sampler::new(6, (2, 1), 0);
         for _ in 0..200 {
@@ -187,9 +187,9 @@ fn by_name((file, surface, closure): Library, parameters: &[Parameter], set: &[u
         let mut lobes: Vec<String> = seen.lobes.iter().map(|l| format!("{l:?}")).collect();
         // Those in SSL by what they are like, and by what they do.
         let towards = [Vec3::new(0.3, 0.2, 0.9), Vec3::new(-0.6, 0.1, 0.8), Vec3::new(0.1, -0.2, -1.0)];
-        lobes.extend(seen.own.list.iter().map(|l| {
-            let values = towards.map(|wi| seen.own.value(&l.lobe, seen.wo, wi.normalize()));
-            format!("{} {l:?} {values:?}", seen.own.name(&l.lobe))
+        lobes.extend(seen.ssl.list.iter().map(|l| {
+            let values = towards.map(|wi| seen.ssl.value(&l.lobe, seen.wo, wi.normalize()));
+            format!("{} {l:?} {values:?}", seen.ssl.name(&l.lobe))
         }));
         lobes.sort();
         format!("{lobes:?} {:?}", seen.emission)

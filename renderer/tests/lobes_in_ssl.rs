@@ -4,8 +4,8 @@
 use glam::{Vec2, Vec3};
 use renderer::bsdf::harness::{self, Pose};
 use renderer::bsdf::{
-    ClosureKind, Lobes, OwnAlone, OwnLobes, Place, Reach, Request, RustCode, Scatter, WeightedLobe, WeightedOwn,
-    oracles,
+    ClosureKind, Lobes, Place, Reach, Request, RustCode, Scatter, SslLobeAlone, SslLobes, WeightedLobe,
+    WeightedSslLobe, oracles,
 };
 use renderer::material::{Making, ShadingLanguage, ShippedLobe};
 use renderer::math::uniform_cone;
@@ -105,7 +105,7 @@ fn lobes_agree_with_those_in_rust() {
         for round in 0..20 {
             let mut s = Sampler::new(round, (11, 4), 0);
             let (rows, places) = (drawn(&rust, 0.1, &mut s), places(&mut s));
-            let mut own = OwnLobes::default();
+            let mut own = SslLobes::default();
             let slot = ssl.begin(&rows, &places, &mut own);
             assert_eq!(own.list.len(), LANES, "{name}");
             for (lane, (place, _)) in places.iter().enumerate() {
@@ -156,9 +156,9 @@ fn lobes_agree_with_those_in_rust() {
 
 /// A lobe of a pair with the parameters of one lane, its normal and tangent those of the pose.
 fn posed(Pair { rust, ssl, .. }: &Pair, rows: &[Row], pose: &Pose) -> Box<dyn Scatter> {
-    let mut own = OwnLobes::default();
+    let mut own = SslLobes::default();
     ssl.begin(&turned(rust, rows, pose), &[(pose.place(), pose.normal)], &mut own);
-    Box::new(OwnAlone::new("a lobe in SSL", own).expect("there is one"))
+    Box::new(SslLobeAlone::new("a lobe in SSL", own).expect("there is one"))
 }
 
 /// Parameters with the normal and tangent of a pose.
@@ -226,11 +226,11 @@ fn lobes_stand_odd_parameters() {
         for rows in harness::odd_parameters().step_by(2) {
             let rows = &rows[..drawn(&rust, 0.1, &mut Sampler::new(0, (0, 0), 0)).len()];
             for (wo, inside) in harness::directions().into_iter().zip([false, true, false, true, true]) {
-                let mut own = OwnLobes::default();
+                let mut own = SslLobes::default();
                 ssl.begin(rows, &[(Place { wo, gnormal: Vec3::Z, inside }, Vec3::Z)], &mut own);
                 let told = format!("{name}: {:?}", rows.iter().map(|r| r.0[0]).collect::<Vec<_>>());
                 assert!(own.list[0].weight.is_finite(), "{told}");
-                let lobe = OwnAlone::new("a lobe in SSL", own).expect("there is one");
+                let lobe = SslLobeAlone::new("a lobe in SSL", own).expect("there is one");
                 harness::numbers(&told, &lobe);
             }
         }
@@ -247,9 +247,9 @@ fn answers(pair: &Pair) -> Vec<u32> {
 
 fn answers_of(ssl: &ShippedLobe, rows: &[Row], s: &mut Sampler) -> Vec<u32> {
     let places = places(s);
-    let mut own = OwnLobes::default();
+    let mut own = SslLobes::default();
     ssl.begin(rows, &places, &mut own);
-    let lobes: Vec<WeightedOwn> = own.list.clone();
+    let lobes: Vec<WeightedSslLobe> = own.list.clone();
     let asked: Vec<Request<Vec3>> = lobes
         .iter()
         .flat_map(|l| [1.0, 1.0, 2.0].map(|cone| (l.lobe, cone)))
@@ -299,7 +299,7 @@ fn normals_that_turn_away_from_the_viewer_do_so_in_both() {
             let (place, turned) = (Place { wo, gnormal: Vec3::Z, inside: false }, turned(&pair.rust, &rows, &pose));
             let list = in_rust(&pair.rust, &turned, 0, &place);
             let [only] = list.as_slice() else { continue };
-            let mut own = OwnLobes::default();
+            let mut own = SslLobes::default();
             pair.ssl.begin(&turned, &[(place, Vec3::Z)], &mut own);
             let lobe = own.list[0].lobe;
             let told = format!("{} {wo}", pair.name);
@@ -317,7 +317,7 @@ fn normals_that_turn_away_from_the_viewer_do_so_in_both() {
 
 /// The sum of the channels of each lane's value in its direction.
 fn values(ssl: &ShippedLobe, rows: &[Row], places: &[(Place, Vec3)], directions: &[Vec3]) -> Vec<f32> {
-    let mut own = OwnLobes::default();
+    let mut own = SslLobes::default();
     ssl.begin(rows, places, &mut own);
     let of = |(lane, wi): (usize, &Vec3)| own.value(&own.list[lane].lobe, places[lane].0.wo, *wi).0.element_sum();
     directions.iter().enumerate().map(of).collect()
@@ -333,7 +333,7 @@ fn adjoints_are_the_slopes_of_values() {
             let mut s = Sampler::new(round, (8, 3), 0);
             let (rows, places) = (drawn(&rust, 0.35, &mut s), places(&mut s));
             let directions: Vec<Vec3> = (0..LANES).map(|_| uniform_cone(s.next_2d(), 0.9)).collect();
-            let mut own = OwnLobes::default();
+            let mut own = SslLobes::default();
             let slot = ssl.begin(&rows, &places, &mut own);
             if own.list[0].lobe.is_specular() {
                 continue;
@@ -377,7 +377,7 @@ fn weights_of_parts_that_are_not_there_have_slopes() {
             let (mut rows, places) = (drawn(&rust, 0.35, &mut s), places(&mut s));
             let directions: Vec<Vec3> = (0..LANES).map(|_| uniform_cone(s.next_2d(), 0.9)).collect();
             set(&rust, &mut rows, weight, 0.0);
-            let mut own = OwnLobes::default();
+            let mut own = SslLobes::default();
             let slot = ssl.begin(&rows, &places, &mut own);
             let asked =
                 own.list.iter().zip(&directions).map(|(l, wi)| (Request { lobe: l.lobe, with: *wi }, Vec3::ONE));

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use renderer::bsdf::harness::{self, Pose};
-use renderer::bsdf::{LobeSample, OwnAlone, OwnLobes, Request, Scatter};
+use renderer::bsdf::{LobeSample, Request, Scatter, SslLobeAlone, SslLobes};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::render::{RenderOptions, render};
@@ -33,7 +33,7 @@ fn material(file: &Path, entry: &str, target: impl Into<Target>) -> Material {
 }
 
 /// What a material leaves for hits.
-fn lobes_at(material: &Material, poses: &[Pose]) -> OwnLobes {
+fn lobes_at(material: &Material, poses: &[Pose]) -> SslLobes {
     let point = |pose: &Pose| {
         let outwards = pose.normal * if pose.inside { -1.0 } else { 1.0 };
         let (normal, gnormal, backfacing) = (outwards, outwards, pose.inside);
@@ -43,14 +43,14 @@ fn lobes_at(material: &Material, poses: &[Pose]) -> OwnLobes {
     let points: Vec<ShadingPoint> = poses.iter().map(point).collect();
     let (spaces, geometry) = (Spaces { objects: Vec::new(), camera: Space::WORLD }, Geometry::new());
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
-    let (mut native, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+    let (mut native, mut own, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
     let mut scratch = Scratch::default();
     material.shade(&points, around, &NoTextures, &mut scratch, (&mut native, &mut own), &mut shaded);
     own
 }
 
 fn lobe(material: &Material, pose: &Pose) -> Box<dyn Scatter> {
-    Box::new(OwnAlone::new("a lobe in SSL", lobes_at(material, std::slice::from_ref(pose))).expect("there is one"))
+    Box::new(SslLobeAlone::new("a lobe in SSL", lobes_at(material, std::slice::from_ref(pose))).expect("there is one"))
 }
 
 /// The native back ends. The interpreter gives their bits, as another test shows, and takes minutes for this.

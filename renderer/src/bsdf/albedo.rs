@@ -118,12 +118,12 @@ mod tests {
             WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE),
             WeightedLobe::new(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo), Vec3::splat(0.5)),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
         assert_eq!(bsdf.directional_albedo(), Vec3::new(1.0, 0.75, 0.5));
         let normal = bsdf.mean_normal().expect("there are lobes");
         assert!((normal - Vec3::new(1.0, 0.0, 1.0).normalize()).length() < 1e-6);
         assert_eq!(
-            Bsdf { lobes: &[], wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() }.mean_normal(),
+            Bsdf { lobes: &[], wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() }.mean_normal(),
             None
         );
     }

@@ -1,7 +1,7 @@
 //! One lobe of a hit, whoever wrote its code: a lobe in Rust, or one whose code is a struct of a shader file.
 
 use super::albedo::mean_of;
-use super::own::{OwnLobe, OwnLobes};
+use super::ssl_lobes::{SslLobe, SslLobes};
 use super::{Lobe, LobeSample, Reach, Scatter, WeightedLobe};
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
@@ -12,32 +12,32 @@ use std::fmt;
 /// One lobe of a hit.
 #[derive(Clone, Copy)]
 pub enum AnyLobe<'a> {
-    Native(&'a Lobe),
-    Own(&'a OwnLobe, &'a OwnLobes),
+    Rust(&'a Lobe),
+    Ssl(&'a SslLobe, &'a SslLobes),
 }
 
 /// A lobe whose code is a struct of a file, and its weight.
 #[derive(Clone, Copy, Debug)]
-pub struct WeightedOwn {
-    pub lobe: OwnLobe,
+pub struct WeightedSslLobe {
+    pub lobe: SslLobe,
     pub weight: Vec3,
     choice: f32,
 }
 
-impl WeightedOwn {
-    pub fn new(lobe: OwnLobe, weight: Vec3) -> WeightedOwn {
-        WeightedOwn { lobe, weight, choice: max_channel(weight.abs() * lobe.albedo) }
+impl WeightedSslLobe {
+    pub fn new(lobe: SslLobe, weight: Vec3) -> WeightedSslLobe {
+        WeightedSslLobe { lobe, weight, choice: max_channel(weight.abs() * lobe.albedo) }
     }
 }
 
 /// Those of one hit.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
-    pub all: &'a OwnLobes,
-    pub list: &'a [WeightedOwn],
+pub struct SslLobesOfHit<'a> {
+    pub all: &'a SslLobes,
+    pub list: &'a [WeightedSslLobe],
 }
 
-impl fmt::Debug for Own<'_> {
+impl fmt::Debug for SslLobesOfHit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.list).finish()
     }
@@ -53,20 +53,20 @@ pub struct Weighted<'a> {
 }
 
 impl<'a> Weighted<'a> {
-    pub fn native(l: &'a WeightedLobe) -> Weighted<'a> {
-        Weighted { lobe: AnyLobe::Native(&l.lobe), weight: l.weight, choice: l.choice }
+    pub fn rust(l: &'a WeightedLobe) -> Weighted<'a> {
+        Weighted { lobe: AnyLobe::Rust(&l.lobe), weight: l.weight, choice: l.choice }
     }
 
-    pub fn own(l: &'a WeightedOwn, all: &'a OwnLobes) -> Weighted<'a> {
-        Weighted { lobe: AnyLobe::Own(&l.lobe, all), weight: l.weight, choice: l.choice }
+    pub fn ssl(l: &'a WeightedSslLobe, all: &'a SslLobes) -> Weighted<'a> {
+        Weighted { lobe: AnyLobe::Ssl(&l.lobe, all), weight: l.weight, choice: l.choice }
     }
 }
 
 macro_rules! either {
-    ($self:ident, $native:ident => $of_native:expr, ($own:ident, $all:ident) => $of_own:expr) => {
+    ($self:ident, $rust:ident => $of_rust:expr, ($ssl:ident, $all:ident) => $of_ssl:expr) => {
         match $self {
-            AnyLobe::Native($native) => $of_native,
-            AnyLobe::Own($own, $all) => $of_own,
+            AnyLobe::Rust($rust) => $of_rust,
+            AnyLobe::Ssl($ssl, $all) => $of_ssl,
         }
     };
 }
@@ -74,8 +74,8 @@ macro_rules! either {
 impl<'a> AnyLobe<'a> {
     pub fn is_same(self, other: AnyLobe<'_>) -> bool {
         match (self, other) {
-            (AnyLobe::Native(a), AnyLobe::Native(b)) => std::ptr::eq(a, b),
-            (AnyLobe::Own(a, _), AnyLobe::Own(b, _)) => std::ptr::eq(a, b),
+            (AnyLobe::Rust(a), AnyLobe::Rust(b)) => std::ptr::eq(a, b),
+            (AnyLobe::Ssl(a, _), AnyLobe::Ssl(b, _)) => std::ptr::eq(a, b),
             _ => false,
         }
     }
@@ -122,43 +122,43 @@ impl<'a> AnyLobe<'a> {
 
     pub fn directional_albedo(self, wo: Vec3) -> Vec3 {
         match self {
-            AnyLobe::Native(lobe) => lobe.directional_albedo(wo),
-            AnyLobe::Own(lobe, all) if lobe.is_specular() => {
+            AnyLobe::Rust(lobe) => lobe.directional_albedo(wo),
+            AnyLobe::Ssl(lobe, all) if lobe.is_specular() => {
                 all.specular_directions(lobe, wo).into_iter().map(|s| s.energy()).sum()
             }
-            AnyLobe::Own(lobe, all) => mean_of(|u| all.samples(lobe, wo, u)),
+            AnyLobe::Ssl(lobe, all) => mean_of(|u| all.samples(lobe, wo, u)),
         }
     }
 }
 
 /// A lobe whose code is a struct of a file, by itself: for tests, which ask lobes one by one.
-pub struct OwnAlone {
+pub struct SslLobeAlone {
     name: &'static str,
-    all: OwnLobes,
+    all: SslLobes,
 }
 
-impl OwnAlone {
+impl SslLobeAlone {
     /// The only lobe of a list. `name` is for messages.
-    pub fn new(name: &'static str, all: OwnLobes) -> Option<OwnAlone> {
-        (all.list.len() == 1).then_some(OwnAlone { name, all })
+    pub fn new(name: &'static str, all: SslLobes) -> Option<SslLobeAlone> {
+        (all.list.len() == 1).then_some(SslLobeAlone { name, all })
     }
 
-    fn own(&self) -> &OwnLobe {
+    fn ssl(&self) -> &SslLobe {
         &self.all.list[0].lobe
     }
 
     fn lobe(&self) -> AnyLobe<'_> {
-        AnyLobe::Own(self.own(), &self.all)
+        AnyLobe::Ssl(self.ssl(), &self.all)
     }
 }
 
-impl fmt::Debug for OwnAlone {
+impl fmt::Debug for SslLobeAlone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}", self.name, self.all.list)
     }
 }
 
-impl Scatter for OwnAlone {
+impl Scatter for SslLobeAlone {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -180,12 +180,12 @@ impl Scatter for OwnAlone {
     }
 
     fn pdfs(&self, wo: Vec3, directions: &[Vec3]) -> Vec<f32> {
-        let values = directions.chunks(LANES).flat_map(|some| self.all.values(self.own(), wo, some));
+        let values = directions.chunks(LANES).flat_map(|some| self.all.values(self.ssl(), wo, some));
         values.map(|(_, pdf)| pdf).collect()
     }
 
     fn samples(&self, wo: Vec3, points: &[Vec2]) -> Vec<Option<LobeSample>> {
-        points.chunks(LANES).flat_map(|some| self.all.samples(self.own(), wo, some)).collect()
+        points.chunks(LANES).flat_map(|some| self.all.samples(self.ssl(), wo, some)).collect()
     }
 
     fn albedo(&self) -> Vec3 {

@@ -36,7 +36,7 @@ pub struct Drawn {
     pub height: f32,
     pub refracted: Option<Refraction>,
     /// The lobe's own sample, if that is where `wi` comes from.
-    pub own: Option<LobeSample>,
+    pub ssl: Option<LobeSample>,
 }
 
 /// What the value of a lobe in a direction is the sum of: values of the lobe alone, and its albedo times a number.
@@ -63,18 +63,18 @@ impl Bsdf<'_> {
         let up = if through { -self.gnormal } else { self.gnormal };
         let wi = Frame::about(up).to_world(cosine_hemisphere(u));
         let refracted = through.then_some(Refraction { eta: 1.0 });
-        (wi.dot(up) > 0.0).then(|| Drawn { wi, height: wi.dot(self.gnormal), refracted, own: None })
+        (wi.dot(up) > 0.0).then(|| Drawn { wi, height: wi.dot(self.gnormal), refracted, ssl: None })
     }
 
     /// Where a lobe's own sample goes, and its weight; `None` where it goes nowhere.
-    pub(super) fn settled(&self, lobe: AnyLobe<'_>, own: LobeSample) -> Option<(Drawn, Vec3)> {
-        let (height, refracted, weight) = (own.wi.dot(self.gnormal), own.refracted, own.weight);
+    pub(super) fn settled(&self, lobe: AnyLobe<'_>, ssl: LobeSample) -> Option<(Drawn, Vec3)> {
+        let (height, refracted, weight) = (ssl.wi.dot(self.gnormal), ssl.refracted, ssl.weight);
         let meant = if refracted.is_some() { -height } else { height };
         if meant > 0.0 {
-            return Some((Drawn { wi: own.wi, height, refracted, own: Some(own) }, weight));
+            return Some((Drawn { wi: ssl.wi, height, refracted, ssl: Some(ssl) }, weight));
         }
         let lost = height == 0.0 || !self.mirrors(lobe);
-        (!lost).then(|| (Drawn { wi: self.mirrored(own.wi, height), height: -height, refracted, own: None }, weight))
+        (!lost).then(|| (Drawn { wi: self.mirrored(ssl.wi, height), height: -height, refracted, ssl: None }, weight))
     }
 
     /// What a lobe that is not specular has in a direction `height` above the geometric surface, and its density there.
@@ -84,8 +84,8 @@ impl Bsdf<'_> {
             return (Vec3::ZERO, 0.0);
         }
         let of = |wi| lobe.eval_and_pdf(self.wo, wi);
-        let own = self.takes_as_own(lobe, wi, height);
-        let (value, pdf) = if own { known.unwrap_or_else(|| of(wi)) } else { (Vec3::ZERO, 0.0) };
+        let ssl = self.takes_as_own(lobe, wi, height);
+        let (value, pdf) = if ssl { known.unwrap_or_else(|| of(wi)) } else { (Vec3::ZERO, 0.0) };
         let lost = self.lost(lobe);
         if lost > 0.0 {
             let returned = lost * height.abs() * FRAC_1_PI;
@@ -192,7 +192,7 @@ mod tests {
     const N: u32 = 1 << 13;
 
     fn seen(lobes: &[WeightedLobe], wo: Vec3) -> Bsdf<'_> {
-        Bsdf { lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::Conserve }
+        Bsdf { lobes, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::Conserve }
     }
 
     /// The mean weight of samples, and the integral of `eval` over the sphere.
@@ -386,7 +386,7 @@ mod tests {
     fn dropped_light_is_lost() {
         let (sin, cos) = 40.0_f32.to_radians().sin_cos();
         let list = lobes(&Lambert { albedo: [1.0; 3], normal: [sin, 0.0, cos] }, Vec3::Z);
-        let bsdf = Bsdf { own: None, bent_normals: BentNormals::Drop, ..seen(&list, Vec3::Z) };
+        let bsdf = Bsdf { ssl: None, bent_normals: BentNormals::Drop, ..seen(&list, Vec3::Z) };
         let (sampled, summed) = both_ways(&bsdf);
         assert!(
             (sampled.x - 0.5 * (1.0 + cos)).abs() < 0.02 && (summed.x - sampled.x).abs() < 0.05,

@@ -10,8 +10,8 @@ pub use choose::BlockChoices;
 pub use draw::BlockSamples;
 
 use super::bent_normals::{BentNormals, lost_share};
-use super::own::Slot;
-use super::{Bsdf, OwnLobes, Reach};
+use super::ssl_lobes::Slot;
+use super::{Bsdf, Reach, SslLobes};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use draw::DrawnRows;
 use glam::Vec3;
@@ -20,13 +20,13 @@ use std::f32::consts::FRAC_1_PI;
 
 /// All lobes of the hits of a block.
 pub struct BlockBsdf<'a> {
-    pub own: &'a mut OwnLobes,
+    pub ssl: &'a mut SslLobes,
     /// On the side of each lane's `wo`.
     pub gnormal: &'a Row3,
     pub bent_normals: BentNormals,
     /// The lanes that have lobes in Rust, and those of a lane.
-    pub native: u32,
-    pub natives_of: &'a dyn Fn(usize) -> Bsdf<'a>,
+    pub rust: u32,
+    pub rust_lobes_of: &'a dyn Fn(usize) -> Bsdf<'a>,
 }
 
 /// What all lobes of each lane have in a direction: the BSDF times |cos θi|, and the density with which it is drawn.
@@ -51,14 +51,14 @@ impl BlockBsdf<'_> {
     /// What lobes there are.
     pub fn masks(&self) -> LobeMasks {
         let mut masks = LobeMasks::default();
-        for slot in self.own.slots() {
+        for slot in self.ssl.slots() {
             masks.any |= slot.alive;
             masks.non_specular |= slot.alive & !slot.specular;
             masks.non_specular_through |= slot.alive & !slot.specular & slot.transmits;
             masks.diffuse |= slot.alive & slot.diffuse;
         }
-        for lane in lanes_of(self.native) {
-            for l in (self.natives_of)(lane).lobes {
+        for lane in lanes_of(self.rust) {
+            for l in (self.rust_lobes_of)(lane).lobes {
                 let is = |yes: bool| u32::from(yes) << lane;
                 let non_specular = !l.lobe.is_specular();
                 masks.any |= is(true);
@@ -79,19 +79,19 @@ impl BlockBsdf<'_> {
     fn sum(&mut self, lanes: u32, wi: &Row3, drawn: Option<(&DrawnRows, &BlockChoices)>) -> BlockValues {
         let mut sums = Sums::NONE;
         let towards = Towards { wi: *wi, height: heights(wi, self.gnormal) };
-        for lane in lanes_of(lanes & self.native) {
+        for lane in lanes_of(lanes & self.rust) {
             let known = drawn.and_then(|(rows, choices)| rows.known_of_native(lane, choices));
-            self.add_natives(lane, (wi.get(lane), towards.height[lane]), known, &mut sums);
+            self.add_rust_lobes(lane, (wi.get(lane), towards.height[lane]), known, &mut sums);
         }
-        for number in 0..self.own.count() {
-            let slot = self.own.slot_mut(number);
+        for number in 0..self.ssl.count() {
+            let slot = self.ssl.slot_mut(number);
             let asked = lanes & slot.alive & !slot.specular;
             let mut of_slot = OfSlot::NONE;
             if asked != 0 {
                 let mut asks = asks_of(slot, &towards, self.gnormal, self.bent_normals == BentNormals::Conserve);
                 let itself = asks.itself & asked;
                 let of_slot_itself = |(rows, choices): (&DrawnRows, &BlockChoices)| {
-                    rows.known & itself & !choices.native & lanes_at(&choices.place, number as u32)
+                    rows.known & itself & !choices.rust & lanes_at(&choices.place, number as u32)
                 };
                 let known = drawn.map_or(0, of_slot_itself);
                 slot.evaluate_rows(wi, itself & !known, &mut of_slot.values);
@@ -112,14 +112,14 @@ impl BlockBsdf<'_> {
     }
 
     /// `known` is what one of them has in the direction that it drew itself, by its place.
-    fn add_natives(
+    fn add_rust_lobes(
         &self,
         lane: usize,
         (wi, height): (Vec3, f32),
         known: Option<(usize, (Vec3, f32))>,
         sums: &mut Sums,
     ) {
-        let bsdf = (self.natives_of)(lane);
+        let bsdf = (self.rust_lobes_of)(lane);
         for (place, l) in bsdf.all().enumerate() {
             sums.total[lane] += l.choice;
             if !l.lobe.is_specular() && height != 0.0 {
@@ -138,10 +138,10 @@ impl BlockBsdf<'_> {
             total += choice;
             smooth += if is_specular { 0.0 } else { choice };
         };
-        if self.native >> lane & 1 != 0 {
-            (self.natives_of)(lane).all().for_each(|l| add(l.choice, l.lobe.is_specular()));
+        if self.rust >> lane & 1 != 0 {
+            (self.rust_lobes_of)(lane).all().for_each(|l| add(l.choice, l.lobe.is_specular()));
         }
-        for slot in self.own.slots().iter().filter(|slot| slot.alive >> lane & 1 != 0) {
+        for slot in self.ssl.slots().iter().filter(|slot| slot.alive >> lane & 1 != 0) {
             add(slot.choice[lane], slot.specular >> lane & 1 != 0);
         }
         if total == smooth { 1.0 } else { smooth / total }

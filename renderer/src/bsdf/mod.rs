@@ -27,7 +27,6 @@ mod openpbr;
 #[cfg(any(test, feature = "oracles"))]
 mod oracles;
 mod oren_nayar;
-mod own;
 mod phong;
 mod principled;
 mod rough_boundary;
@@ -36,13 +35,14 @@ mod scatter;
 mod schlick;
 mod sheen;
 mod specular;
+mod ssl_lobes;
 mod table_functions;
 mod translucent;
 mod transparent;
 mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
-pub use any::{AnyLobe, Own, OwnAlone, Weighted, WeightedOwn};
+pub use any::{AnyLobe, SslLobeAlone, SslLobesOfHit, Weighted, WeightedSslLobe};
 pub use ashikhmin_shirley::AshikhminShirley;
 pub use bent_normals::{BentNormals, Parts};
 pub use block::{BlockBsdf, BlockChoices, BlockSamples, BlockValues, LobeMasks};
@@ -65,13 +65,13 @@ pub use openpbr::OpenPbr;
 #[cfg(any(test, feature = "oracles"))]
 pub use oracles::oracles;
 pub use oren_nayar::OrenNayar;
-pub use own::{DrawCotangent, LobeCode, OwnCotangents, OwnLobe, OwnLobes, Places, Pulled, Request, Step};
 pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
 pub use schlick::Schlick;
 pub use sheen::Sheen;
+pub use ssl_lobes::{DrawCotangent, LobeCode, Places, Pulled, Request, SslLobe, SslLobeCotangents, SslLobes, Step};
 pub use table_functions::functions;
 pub use translucent::Translucent;
 pub use transparent::Transparent;
@@ -122,7 +122,7 @@ impl Weighted<'_> {
 pub struct Bsdf<'a> {
     pub lobes: &'a [WeightedLobe],
     /// Those whose code is a struct of a shader file, if there are any.
-    pub own: Option<Own<'a>>,
+    pub ssl: Option<SslLobesOfHit<'a>>,
     pub wo: Vec3,
     /// The geometric normal on the side of `wo`.
     pub gnormal: Vec3,
@@ -157,17 +157,17 @@ impl<'a> Bsdf<'a> {
     /// All lobes, whoever wrote their code.
     #[inline(always)]
     pub fn all(&self) -> impl Iterator<Item = Weighted<'a>> + use<'a> {
-        let own = self.own.into_iter().flat_map(|own| own.list.iter().map(move |l| Weighted::own(l, own.all)));
-        self.lobes.iter().map(Weighted::native).chain(own)
+        let ssl = self.ssl.into_iter().flat_map(|ssl| ssl.list.iter().map(move |l| Weighted::ssl(l, ssl.all)));
+        self.lobes.iter().map(Weighted::rust).chain(ssl)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lobes.is_empty() && self.own.is_none_or(|own| own.list.is_empty())
+        self.lobes.is_empty() && self.ssl.is_none_or(|ssl| ssl.list.is_empty())
     }
 
     /// Whether there is more than one lobe.
     pub fn has_several(&self) -> bool {
-        self.lobes.len() + self.own.map_or(0, |own| own.list.len()) > 1
+        self.lobes.len() + self.ssl.map_or(0, |ssl| ssl.list.len()) > 1
     }
 
     /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only on sides of the geometric
@@ -226,8 +226,8 @@ impl<'a> Bsdf<'a> {
             let (drawn, weight) = self.settled(chosen.lobe, chosen.lobe.sample(self.wo, choice.u)?)?;
             return Some(chosen.specular_sample(&drawn, weight * (self.total_choice() / chosen.choice)));
         }
-        let Drawn { wi, height, refracted, own } = self.draw(chosen.lobe, choice.u)?;
-        let known = own.as_ref().map(|own| (own.weight * own.pdf, own.pdf));
+        let Drawn { wi, height, refracted, ssl } = self.draw(chosen.lobe, choice.u)?;
+        let known = ssl.as_ref().map(|ssl| (ssl.weight * ssl.pdf, ssl.pdf));
         let (value, pdf) = match self.has_several() {
             false => {
                 let (value, pdf) = self.of_lobe(chosen.lobe, wi, height, known);
@@ -248,8 +248,8 @@ impl<'a> Bsdf<'a> {
     /// By its place among [`Bsdf::all`].
     fn at(&self, place: usize) -> Option<Weighted<'a>> {
         match self.lobes.get(place) {
-            Some(lobe) => Some(Weighted::native(lobe)),
-            None => self.own.and_then(|own| Some(Weighted::own(own.list.get(place - self.lobes.len())?, own.all))),
+            Some(lobe) => Some(Weighted::rust(lobe)),
+            None => self.ssl.and_then(|ssl| Some(Weighted::ssl(ssl.list.get(place - self.lobes.len())?, ssl.all))),
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
             WeightedLobe::new(lambert.lobe(Vec3::Z), Vec3::splat(0.7)),
             WeightedLobe::new(glossy.lobe(Vec3::Z, wo), Vec3::splat(0.4)),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
         // The mean of the weights is the albedo, which uniform sampling of the hemisphere gives too.
         let (mut sampled, mut uniform) = (Vec3::ZERO, Vec3::ZERO);
         const N: u32 = 1 << 14;
@@ -307,7 +307,7 @@ mod tests {
         let lobe = Lambert { albedo: [1.0; 3], normal: [0.0, 0.0, 1.0] }.lobe(Vec3::Z);
         let lobes = [0.3, 0.0, 0.05, 0.65].map(|weight| WeightedLobe::new(lobe, Vec3::splat(weight)));
         let bsdf =
-            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
         const N: usize = 1 << 12;
         let mut left = [const { Vec::new() }; 4];
         for i in 0..N {
@@ -330,7 +330,7 @@ mod tests {
         let tilted = Lambert { albedo: [1.0; 3], normal: [0.9, 0.0, 0.3] };
         let lobes = [WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE)];
         let bsdf =
-            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
         assert_eq!(bsdf.eval(Vec3::new(0.9, 0.0, -0.3).normalize()), (Vec3::ZERO, 0.0));
         for i in 0..1000 {
             let mut s = Sampler::new(2, (0, 0), i);

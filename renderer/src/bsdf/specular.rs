@@ -39,7 +39,7 @@ mod tests {
             WeightedLobe::new(mirror, Vec3::splat(0.3)),
             WeightedLobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z), Vec3::ONE),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
         let listed = bsdf.specular();
         assert_eq!(listed.len(), 3);
         let (mut up, mut down) = (Vec3::ZERO, Vec3::ZERO);

@@ -93,7 +93,7 @@ mod tests {
             half.set_weight(Vec3::splat(0.5));
             Transparent { transmittance: tint.to_array() }.scatter(&harness::Pose::upright(wo).place(), half);
             assert!(lobes[0].lobe.is_straight() && lobes[0].lobe.is_specular());
-            let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+            let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
             let s = bsdf.sample(Vec2::new(0.1, 0.9)).expect("all of it passes");
             assert_eq!((s.wi, s.weight, s.refracted), (-wo, tint * 0.5, Some(Refraction { eta: 1.0 })));
             assert_eq!(bsdf.specular()[0].weight, tint * 0.5);

@@ -9,7 +9,7 @@ use super::super::path::Path;
 use super::super::scatter::RayOrigin;
 use super::super::vertices::receiver;
 use super::*;
-use crate::bsdf::{BsdfSample, OwnLobes, Specular};
+use crate::bsdf::{BsdfSample, Specular, SslLobes};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
 use crate::light::{self, LightSampleContext};
@@ -146,13 +146,13 @@ fn both_strategies_see_the_same_emitter() {
             let partials = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &hit, wanted);
             let point =
                 ShadingPoint { hit, surface, partials, incident: drawn.wi, ray_depth: 1, ..ShadingPoint::default() };
-            let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+            let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
             material.shade(
                 &[point],
                 scene.surroundings(),
                 &scene.textures,
                 &mut scratch,
-                (&mut lobes, &mut own),
+                (&mut lobes, &mut ssl),
                 &mut shaded,
             );
             let by_lobes = shaded[0].emission;

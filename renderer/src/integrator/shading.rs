@@ -38,7 +38,7 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     find_surfaces(scene, work, block, (asked, wanted));
     let vertices = &mut work.vertices;
     vertices.lobes.clear();
-    vertices.own.is_unlisted = !work.lists_lobes;
+    vertices.ssl.is_unlisted = !work.lists_lobes;
     vertices.shaded.clear();
     work.clock.end(Stage::Surfaces);
     run(scene, work);
@@ -88,7 +88,7 @@ fn run(scene: &Scene, work: &mut Workspace) {
         false => &textures,
     };
     let begin = (work.view == Some(View::Time)).then(Instant::now);
-    let (lobes, shaded) = ((&mut vertices.lobes, &mut vertices.own), &mut vertices.shaded);
+    let (lobes, shaded) = ((&mut vertices.lobes, &mut vertices.ssl), &mut vertices.shaded);
     if material.prints() {
         let listener = Listener::new(host, material.parameters());
         material.shade(&vertices.points, scene.surroundings(), &listener, scratch, lobes, shaded);

@@ -7,7 +7,7 @@ use super::narrow_shares::Mapped;
 use super::numbers::BlockNumbers;
 use super::path::Path;
 use super::termination::Termination;
-use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
+use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, SslLobes, SslLobesOfHit, WeightedLobe};
 use crate::geometry::PlaceRows;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
@@ -32,7 +32,7 @@ pub struct Vertices {
     /// Of all lanes: `shaded` says whose are which.
     pub lobes: Vec<WeightedLobe>,
     /// Likewise those whose code is a struct of a shader file.
-    pub own: OwnLobes,
+    pub ssl: SslLobes,
     /// The geometric normals on the sides that the rays came from.
     pub gnormals: Row3,
     /// Where they are.
@@ -125,14 +125,14 @@ impl Vertices {
 
     /// Asks the lobes of all lanes together.
     pub fn ask_lobes<R>(&mut self, scene: &Scene, ask: impl FnOnce(&mut BlockBsdf<'_>) -> R) -> R {
-        let Vertices { own, lobes, shaded, points, gnormals, .. } = self;
-        let native = mask_of((0..shaded.len()).filter(|&lane| !shaded[lane].lobes.is_empty()));
+        let Vertices { ssl, lobes, shaded, points, gnormals, .. } = self;
+        let rust = mask_of((0..shaded.len()).filter(|&lane| !shaded[lane].lobes.is_empty()));
         let bent_normals = scene.integrator.bent_normals;
-        let natives_of = |lane: usize| {
+        let rust_lobes_of = |lane: usize| {
             let (lobes, wo) = (&lobes[shaded[lane].lobes.clone()], -points[lane].incident);
-            Bsdf { lobes, own: None, wo, gnormal: gnormals.get(lane), bent_normals }
+            Bsdf { lobes, ssl: None, wo, gnormal: gnormals.get(lane), bent_normals }
         };
-        ask(&mut BlockBsdf { own, gnormal: gnormals, bent_normals, native, natives_of: &natives_of })
+        ask(&mut BlockBsdf { ssl, gnormal: gnormals, bent_normals, rust, rust_lobes_of: &rust_lobes_of })
     }
 
     /// The interpolated normal of a lane, on the side that its ray came from.
@@ -151,9 +151,9 @@ impl Vertices {
         let point = &self.points[lane];
         let lobes = &self.lobes[self.shaded[lane].lobes.clone()];
         let gnormal = point.surface.gnormal_seen();
-        let own = &self.own.list[self.shaded[lane].own.clone()];
-        let own = (!own.is_empty()).then_some(Own { all: &self.own, list: own });
-        Bsdf { lobes, own, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
+        let ssl = &self.ssl.list[self.shaded[lane].ssl.clone()];
+        let ssl = (!ssl.is_empty()).then_some(SslLobesOfHit { all: &self.ssl, list: ssl });
+        Bsdf { lobes, ssl, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
     }
 
     /// That of a lane.

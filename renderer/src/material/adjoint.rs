@@ -181,7 +181,7 @@ impl Material {
             return Ok(());
         }
         let Some(source) = self.source.clone() else { return Ok(()) };
-        for (closure, code) in &self.own {
+        for (closure, code) in &self.ssl {
             code.differentiate(&source.program, *closure)?;
         }
         let Some(whole) = Pullback::compile(&source, self, asked, variables)? else { return Ok(()) };
@@ -197,8 +197,8 @@ impl Material {
     /// The closures whose parameters count as constants for a gradient, since their code is in Rust.
     pub fn closures_without_adjoint(&self) -> impl Iterator<Item = &str> {
         let lost = |slot: &&LobeSlot| match &slot.kind {
-            SlotKind::Native(kind) => !kind.emits && !kind.passes && slot.has_floats(),
-            SlotKind::Own { .. } => false,
+            SlotKind::Rust(kind) => !kind.emits && !kind.passes && slot.has_floats(),
+            SlotKind::Ssl { .. } => false,
         };
         self.lobes.iter().filter(lost).map(|slot| &*slot.closure.name)
     }

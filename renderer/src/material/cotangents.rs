@@ -3,7 +3,7 @@
 
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Entry, Material, ShadingPoint, place, places};
-use crate::bsdf::{Lobes, OwnCotangents, OwnLobes, Place};
+use crate::bsdf::{Lobes, Place, SslLobeCotangents, SslLobes};
 use crate::math::lanes::first_lanes;
 use glam::Vec3;
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ pub struct TableCotangents {
     /// By entry, of the weights as lobes have them: those of the shader times what passes the layers above.
     weights: Vec<[Row; 3]>,
     /// Of the lobes whose code is a struct of a file.
-    pub own: OwnCotangents,
+    pub ssl: SslLobeCotangents,
     /// By layer and base, of the share that passes.
     shares: Vec<(usize, usize, [Row; 3])>,
 }
@@ -65,30 +65,30 @@ pub type Entries = SmallVec<[Entry; 4]>;
 
 impl Material {
     /// Makes zeros for a block.
-    pub fn begin_cotangents(&self, own: &OwnLobes, cotangents: &mut TableCotangents) {
+    pub fn begin_cotangents(&self, ssl: &SslLobes, cotangents: &mut TableCotangents) {
         cotangents.rows.clear();
         cotangents.rows.resize(self.shader.interface().output_rows, Row::ZERO);
         cotangents.weights.clear();
         cotangents.weights.resize(self.lobes.len(), [Row::ZERO; 3]);
         cotangents.shares.clear();
-        cotangents.own.begin(own);
+        cotangents.ssl.begin(ssl);
     }
 
     /// The entries of the lobe table of each lane which came to something, from the rows that [`Material::shade`] left and the
     /// lobes that it made of them. Places in the lists of lobes are counted from the lane's first.
-    pub fn entries(&self, rows: &[Row], points: &[ShadingPoint], own: &mut OwnLobes) -> SmallVec<[Entries; LANES]> {
+    pub fn entries(&self, rows: &[Row], points: &[ShadingPoint], ssl: &mut SslLobes) -> SmallVec<[Entries; LANES]> {
         let slots = self.slots();
         let table = Table::new(&self.lobes, rows, &slots);
-        let (mut native, list) = (Vec::new(), std::mem::take(&mut own.list));
+        let (mut rust, list) = (Vec::new(), std::mem::take(&mut ssl.list));
         let mut of_lane = |(lane, point): (usize, &ShadingPoint)| {
             let mut entries = Entries::new();
-            native.clear();
-            own.list.clear();
-            self.read_entries(point, &table, lane, (&mut native, own), |entry| entries.push(entry));
+            rust.clear();
+            ssl.list.clear();
+            self.read_entries(point, &table, lane, (&mut rust, ssl), |entry| entries.push(entry));
             entries
         };
         let entries = points.iter().enumerate().map(&mut of_lane).collect();
-        own.list = list;
+        ssl.list = list;
         entries
     }
 
@@ -96,8 +96,8 @@ impl Material {
     fn slots(&self) -> SmallVec<[usize; 8]> {
         let mut next = 0;
         let slot = |slot: &LobeSlot| match slot.kind {
-            SlotKind::Native(_) => usize::MAX,
-            SlotKind::Own { .. } => {
+            SlotKind::Rust(_) => usize::MAX,
+            SlotKind::Ssl { .. } => {
                 next += 1;
                 next - 1
             }
@@ -117,7 +117,7 @@ impl Material {
     ) {
         for e in entries {
             let slot = &self.lobes[e.entry];
-            let SlotKind::Native(code) = &slot.kind else { continue };
+            let SlotKind::Rust(code) = &slot.kind else { continue };
             let wanted = if part == Part::Passage { code.passes } else { code.emits };
             if !wanted {
                 continue;
@@ -142,7 +142,7 @@ impl Material {
         &self,
         (rows, points): (&[Row], &[ShadingPoint]),
         entries: &[Entries],
-        own: &OwnLobes,
+        ssl: &SslLobes,
         cotangents: &mut TableCotangents,
     ) {
         let slots = self.slots();
@@ -154,17 +154,17 @@ impl Material {
                 let of_weight = Vec3::from(read3(&cotangents.weights[e.entry], 0, lane));
                 let at = &mut cotangents.rows[slot.weight_row..slot.weight_row + 3];
                 add(at, lane, of_weight * e.passing);
-                self.settle_layers(slot, &table, lane, (&place, own), of_weight * e.given, cotangents);
+                self.settle_layers(slot, &table, lane, (&place, ssl), of_weight * e.given, cotangents);
             }
         }
         for (layer, base, seeds) in std::mem::take(&mut cotangents.shares) {
-            own.pull_back_shares(slots[layer], base, &seeds, &mut cotangents.own);
+            ssl.pull_back_shares(slots[layer], base, &seeds, &mut cotangents.ssl);
         }
         let (places, lanes) = (places(points), first_lanes(points.len()));
         for (slot, number) in self.lobes.iter().zip(&slots) {
-            let SlotKind::Own { given: count, floats, .. } = &slot.kind else { continue };
+            let SlotKind::Ssl { given: count, floats, .. } = &slot.kind else { continue };
             let given = (&rows[slot.parameter_row..][..*count], &floats[..]);
-            let members = own.pull_back_begin(*number, given, (&places, lanes), &mut cotangents.own);
+            let members = ssl.pull_back_begin(*number, given, (&places, lanes), &mut cotangents.ssl);
             for (row, gradient) in cotangents.rows[slot.parameter_row..][..*count].iter_mut().zip(members) {
                 row.0.iter_mut().zip(&gradient.0).for_each(|(sum, x)| *sum += if x.is_finite() { *x } else { 0.0 });
             }
@@ -177,14 +177,14 @@ impl Material {
         slot: &LobeSlot,
         table: &Table<'_>,
         lane: usize,
-        at: (&Place, &OwnLobes),
+        at: (&Place, &SslLobes),
         cotangent: Vec3,
         cotangents: &mut TableCotangents,
     ) {
         let Some(Layer { lobe, parameter }) = slot.layer else { return };
         let above = &self.lobes[lobe];
         let share = self.share(above, (lobe, parameter), table, lane, at);
-        if let SlotKind::Own { .. } = above.kind {
+        if let SlotKind::Ssl { .. } = above.kind {
             let further = self.passing(above, table, lane, at);
             cotangents.add_share(lobe, above.base_number(parameter), lane, cotangent * further);
         }

@@ -2,7 +2,7 @@
 
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Material, ShadingPoint, place};
-use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
+use crate::bsdf::{Lobes, Place, SslLobes, WeightedLobe, WeightedSslLobe};
 use crate::math::lanes::Row3;
 use glam::Vec3;
 use ssl_compiler::runtime::{Layer, read3};
@@ -16,8 +16,8 @@ pub struct Entry {
     pub given: Vec3,
     pub passing: Vec3,
     /// Its lobes, by their places in the lists.
-    pub native: Range<usize>,
-    pub own: Range<usize>,
+    pub rust: Range<usize>,
+    pub ssl: Range<usize>,
 }
 
 impl Material {
@@ -27,7 +27,7 @@ impl Material {
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
-        lists: (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        lists: (&mut Vec<WeightedLobe>, &mut SslLobes),
     ) -> (Vec3, bool) {
         self.read_entries(point, table, lane, lists, |_| {})
     }
@@ -38,13 +38,13 @@ impl Material {
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
-        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        (lobes, ssl): (&mut Vec<WeightedLobe>, &mut SslLobes),
         mut tell: impl FnMut(Entry),
     ) -> (Vec3, bool) {
         let (outputs, place) = (table.rows, place(point));
         let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
         for (entry, slot) in self.lobes.iter().enumerate() {
-            if own.is_unlisted && matches!(slot.kind, SlotKind::Own { .. }) {
+            if ssl.is_unlisted && matches!(slot.kind, SlotKind::Ssl { .. }) {
                 continue;
             }
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
@@ -55,37 +55,37 @@ impl Material {
             if !weight.is_finite() {
                 continue;
             }
-            let passing = self.passing(slot, table, lane, (&place, own));
+            let passing = self.passing(slot, table, lane, (&place, ssl));
             let (given, weight) = (weight, weight * passing);
             if weight == Vec3::ZERO {
                 continue;
             }
-            let begin = (lobes.count(), own.list.len());
+            let begin = (lobes.count(), ssl.list.len());
             match &slot.kind {
-                SlotKind::Native(code) => {
+                SlotKind::Rust(code) => {
                     lobes.set_weight(weight);
                     (code.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
                 }
-                SlotKind::Own { .. } => {
-                    let lobe = own.lobe(table.slots[entry], lane);
-                    own.list.extend(lobe.map(|lobe| WeightedOwn::new(lobe, weight)));
+                SlotKind::Ssl { .. } => {
+                    let lobe = ssl.lobe(table.slots[entry], lane);
+                    ssl.list.extend(lobe.map(|lobe| WeightedSslLobe::new(lobe, weight)));
                 }
             }
-            let (native, own) = (begin.0..lobes.count(), begin.1..own.list.len());
-            tell(Entry { entry, given, passing, native, own });
+            let (rust, ssl) = (begin.0..lobes.count(), begin.1..ssl.list.len());
+            tell(Entry { entry, given, passing, rust, ssl });
         }
         (lobes.emission, numbers)
     }
 
     /// Gives the closures whose code is a struct of a file their weights, all lanes of each together. A bit for each lane in which
     /// something is no number.
-    pub(super) fn weigh_own(&self, points: &[ShadingPoint], table: &Table<'_>, own: &mut OwnLobes) -> u32 {
+    pub(super) fn weigh_ssl(&self, points: &[ShadingPoint], table: &Table<'_>, ssl: &mut SslLobes) -> u32 {
         let mut odd = 0;
         for (entry, slot) in self.lobes.iter().enumerate() {
-            let SlotKind::Own { .. } = slot.kind else { continue };
+            let SlotKind::Ssl { .. } = slot.kind else { continue };
             let given = Row3::of([0, 1, 2].map(|i| &table.rows[slot.weight_row + i].0));
             let (mut weights, mut alive) = (Row3::ZERO, 0);
-            let passing = slot.layer.map(|_| self.passing_rows(slot, points, table, own));
+            let passing = slot.layer.map(|_| self.passing_rows(slot, points, table, ssl));
             for lane in 0..points.len() {
                 let given = given.get(lane);
                 if given == Vec3::ZERO {
@@ -98,22 +98,22 @@ impl Material {
                     alive |= 1 << lane;
                 }
             }
-            own.weigh(table.slots[entry], &weights, alive);
+            ssl.weigh(table.slots[entry], &weights, alive);
         }
         odd
     }
 
     /// As [`Material::passing`], of all lanes.
-    fn passing_rows(&self, slot: &LobeSlot, points: &[ShadingPoint], table: &Table<'_>, own: &OwnLobes) -> Row3 {
+    fn passing_rows(&self, slot: &LobeSlot, points: &[ShadingPoint], table: &Table<'_>, ssl: &SslLobes) -> Row3 {
         let mut passing = Row3::ZERO;
         for (lane, point) in points.iter().enumerate() {
-            passing.set(lane, self.passing(slot, table, lane, (&place(point), own)));
+            passing.set(lane, self.passing(slot, table, lane, (&place(point), ssl)));
         }
         passing
     }
 
     /// The share of a lobe's light that passes the layers above it.
-    pub(super) fn passing(&self, slot: &LobeSlot, table: &Table<'_>, lane: usize, at: (&Place, &OwnLobes)) -> Vec3 {
+    pub(super) fn passing(&self, slot: &LobeSlot, table: &Table<'_>, lane: usize, at: (&Place, &SslLobes)) -> Vec3 {
         let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
         let above = &self.lobes[lobe];
         self.share(above, (lobe, parameter), table, lane, at) * self.passing(above, table, lane, at)
@@ -126,11 +126,11 @@ impl Material {
         (lobe, parameter): (usize, usize),
         table: &Table<'_>,
         lane: usize,
-        at: (&Place, &OwnLobes),
+        at: (&Place, &SslLobes),
     ) -> Vec3 {
         match &above.kind {
-            SlotKind::Native(code) => (code.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
-            SlotKind::Own { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
+            SlotKind::Rust(code) => (code.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
+            SlotKind::Ssl { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the shaders of a scene may use, and how they are compiled with it.
 
 use super::globals::{self, HitGlobals};
-use super::lobe_code::{self, OwnCode, OwnCodes};
+use super::lobe_code::{self, SslLobeCode, SslLobeCodes};
 use super::shipped;
 use crate::bsdf::{ClosureCode, ClosureKind, RustCode, closures, functions};
 use ssl_compiler::pipeline::Options;
@@ -127,14 +127,14 @@ impl ShadingLanguage {
             (!wanted.is_empty()).then(|| program.compile(request()))?.ok()
         };
         let (emission, passage) = (part(|code| code.emits), part(|code| code.passes));
-        let own = self.own_codes(program, &whole)?;
+        let ssl = self.ssl_codes(program, &whole)?;
         let source = || Source { program: Arc::clone(program), entry: entry.map(str::to_owned) };
-        Ok(Compiled { whole, emission, passage, own, source: making.differentiable.then(source) })
+        Ok(Compiled { whole, emission, passage, ssl, source: making.differentiable.then(source) })
     }
 
     /// The code of those closures of a shader that run as structs of SSL: its files declare them, or the renderer ships them.
-    fn own_codes(&self, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
-        let mut codes = OwnCodes::new();
+    fn ssl_codes(&self, program: &Program, shader: &Shader) -> Result<SslLobeCodes, CompileError> {
+        let mut codes = SslLobeCodes::new();
         let types = &shader.interface().closure_types;
         for l in &shader.interface().lobes {
             if codes.iter().any(|(id, _)| *id == l.closure) {
@@ -148,7 +148,7 @@ impl ShadingLanguage {
                 Some(ClosureCode::Rust(_)) => continue,
                 None => {
                     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
-                    Arc::new(OwnCode::compile(program, l.closure, &closure.name, is_layer)?)
+                    Arc::new(SslLobeCode::compile(program, l.closure, &closure.name, is_layer)?)
                 }
             };
             codes.push((l.closure, code));
@@ -181,7 +181,7 @@ pub struct Compiled {
     /// What of it lets light pass straight on, where some may.
     pub passage: Option<Arc<Shader>>,
     /// The code of closures that are structs of SSL.
-    pub own: OwnCodes,
+    pub ssl: SslLobeCodes,
     /// Where the shader comes from, for who may ask for its gradient later.
     pub source: Option<Source>,
 }

@@ -22,10 +22,10 @@ struct Function {
 }
 
 /// The closures of a program that its files declare, with their code.
-pub type OwnCodes = Vec<(ClosureId, Arc<OwnCode>)>;
+pub type SslLobeCodes = Vec<(ClosureId, Arc<SslLobeCode>)>;
 
 /// The functions of one closure.
-pub struct OwnCode {
+pub struct SslLobeCode {
     name: String,
     members: usize,
     begin: Function,
@@ -40,16 +40,21 @@ pub struct OwnCode {
     errors: LaneErrors,
 }
 
-impl OwnCode {
+impl SslLobeCode {
     /// Compiles what is run for a closure of a program.
-    pub fn compile(program: &Program, closure: ClosureId, name: &str, is_layer: bool) -> Result<OwnCode, CompileError> {
+    pub fn compile(
+        program: &Program,
+        closure: ClosureId,
+        name: &str,
+        is_layer: bool,
+    ) -> Result<SslLobeCode, CompileError> {
         let function = |entry: &str| -> Result<Function, CompileError> {
             let request = ShaderRequest { closure: Some(closure), ..ShaderRequest::from(entry) };
             let shader = program.compile(request)?;
             Ok(Function { parameters: ParameterBlock::new(shader.interface()), shader })
         };
         let begin = function(BEGIN)?;
-        Ok(OwnCode {
+        Ok(SslLobeCode {
             name: name.to_owned(),
             members: begin.shader.interface().globals.rows() - PLACE,
             begin,
@@ -63,8 +68,8 @@ impl OwnCode {
     }
 
     /// Code that comes from a program of its own.
-    pub fn at_home(self, program: Program, closure: ClosureId) -> OwnCode {
-        OwnCode { home: Some((program, closure)), ..self }
+    pub fn at_home(self, program: Program, closure: ClosureId) -> SslLobeCode {
+        SslLobeCode { home: Some((program, closure)), ..self }
     }
 
     /// Compiles the adjoint, if it is not there yet. `program` makes the closure; the code comes from it or has a home.
@@ -85,7 +90,7 @@ impl OwnCode {
     }
 }
 
-impl LobeCode for OwnCode {
+impl LobeCode for SslLobeCode {
     fn name(&self) -> &str {
         &self.name
     }

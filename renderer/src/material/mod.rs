@@ -20,7 +20,7 @@ mod spaces;
 mod table;
 mod values;
 
-use crate::bsdf::{OwnLobes, Place, Places, WeightedLobe};
+use crate::bsdf::{Place, Places, SslLobes, WeightedLobe};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Surface, Wanted};
 pub use adjoint::{By, GradientBy, MaterialAdjoint, Refused};
@@ -30,7 +30,7 @@ use glam::Vec3;
 use globals::Fill;
 use lane_errors::LaneErrors;
 pub use language::{Compiled, Making, ShadingLanguage, Source};
-use lobe_code::OwnCodes;
+use lobe_code::SslLobeCodes;
 pub use shading_point::{ShadingPoint, Surroundings};
 pub use shipped::LIBRARY;
 pub use shipped_lobe::ShippedLobe;
@@ -66,11 +66,11 @@ pub struct Material {
     asked: Asked,
     lobes: Vec<LobeSlot>,
     /// Whether some of them have code in Rust.
-    has_native: bool,
+    has_rust: bool,
     rows: usize,
     errors: LaneErrors,
     /// The code of closures that are structs of SSL.
-    own: OwnCodes,
+    ssl: SslLobeCodes,
     /// Where its shader comes from, if more may be compiled of it.
     source: Option<Source>,
     /// What takes cotangents back to its parameters, if a gradient by them is asked for.
@@ -88,7 +88,7 @@ pub struct Scratch {
     outputs: Vec<Row>,
     /// Of one point, where a part of a shader is asked.
     lobes: Vec<WeightedLobe>,
-    own: OwnLobes,
+    ssl: SslLobes,
     /// Of the block, for lobes whose code is a struct of a file: by the entry of the table the slot.
     slots: Vec<usize>,
 }
@@ -102,23 +102,23 @@ pub struct Shaded {
     pub emission: Vec3,
     pub lobes: Range<usize>,
     /// Likewise of those whose code is a struct of a file; empty where nobody asks for them one by one.
-    pub own: Range<usize>,
+    pub ssl: Range<usize>,
     /// No weight and no parameter of a lobe was NaN or infinite. Those that were count as 0, normals as the surface's.
     pub finite: bool,
 }
 
 impl Material {
     pub fn new(name: &str, compiled: Compiled, language: &ShadingLanguage) -> Material {
-        let Compiled { whole: shader, emission, passage, own, source } = compiled;
+        let Compiled { whole: shader, emission, passage, ssl, source } = compiled;
         let part = |whole| {
-            let compiled = Compiled { whole, emission: None, passage: None, own: own.clone(), source: None };
+            let compiled = Compiled { whole, emission: None, passage: None, ssl: ssl.clone(), source: None };
             Box::new(Material::new(name, compiled, language))
         };
         let interface = shader.interface();
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();
         let fills: Vec<Fill> = reads.filter_map(|r| Fill::of(interface.globals.field(r.field), r, number)).collect();
-        let lobes = table::slots(interface, language, &own);
+        let lobes = table::slots(interface, language, &ssl);
         Material {
             name: name.to_owned(),
             parameters: ParameterBlock::new(interface),
@@ -126,13 +126,13 @@ impl Material {
             asked: globals::asked(&fills),
             fills,
             variables: variables_read(interface, language),
-            has_native: lobes.iter().any(|slot| matches!(slot.kind, SlotKind::Native(_))),
+            has_rust: lobes.iter().any(|slot| matches!(slot.kind, SlotKind::Rust(_))),
             lobes,
             rows: interface.globals.rows(),
             errors: LaneErrors::default(),
             emission: emission.map(part),
             passage: passage.map(part),
-            own,
+            ssl,
             source,
             adjoint: None,
             shader,
@@ -272,8 +272,8 @@ impl Material {
     /// An error that ended lanes early since the material was made, also where its emission or what passes it was asked alone.
     pub fn error(&self) -> Option<LaneError> {
         let parts = [&self.emission, &self.passage].into_iter().flatten().filter_map(|part| part.error());
-        let own = self.own.iter().filter_map(|(_, code)| code.error());
-        parts.chain(own).chain(self.errors.first()).min()
+        let ssl = self.ssl.iter().filter_map(|(_, code)| code.error());
+        parts.chain(ssl).chain(self.errors.first()).min()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::{SlotKind, Table};
 use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, places};
-use crate::bsdf::{OwnLobes, WeightedLobe};
+use crate::bsdf::{SslLobes, WeightedLobe};
 use crate::math::lanes::{first_lanes, mask_of};
 use glam::Vec3;
 use ssl_compiler::runtime::{Block, BlockStatus, HostServices, LANES, Row};
@@ -16,7 +16,7 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        lists: (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        lists: (&mut Vec<WeightedLobe>, &mut SslLobes),
         shaded: &mut Vec<Shaded>,
     ) {
         let status = self.rehearse(points, around, host, scratch, lists, shaded);
@@ -30,21 +30,21 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        (lobes, ssl): (&mut Vec<WeightedLobe>, &mut SslLobes),
         shaded: &mut Vec<Shaded>,
     ) -> BlockStatus {
         let status = self.run(points, around, host, scratch);
-        own.clear();
-        self.begin_own(points, &status, scratch, own);
+        ssl.clear();
+        self.begin_ssl(points, &status, scratch, ssl);
         let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
-        let odd = self.weigh_own(points, &table, own);
+        let odd = self.weigh_ssl(points, &table, ssl);
         for (lane, point) in points.iter().enumerate() {
-            let (start, start_own) = (lobes.len(), own.list.len());
-            let ended = status.errors[lane].is_some() || (own.is_unlisted && !self.has_native);
+            let (start, start_ssl) = (lobes.len(), ssl.list.len());
+            let ended = status.errors[lane].is_some() || (ssl.is_unlisted && !self.has_rust);
             let (emission, finite) =
-                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
+                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, ssl)) };
             let finite = finite && odd >> lane & 1 == 0;
-            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), finite });
+            shaded.push(Shaded { emission, lobes: start..lobes.len(), ssl: start_ssl..ssl.list.len(), finite });
         }
         status
     }
@@ -81,11 +81,11 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        own: &mut OwnLobes,
+        ssl: &mut SslLobes,
     ) {
         let status = self.run(points, around, host, scratch);
-        own.clear();
-        self.begin_own(points, &status, scratch, own);
+        ssl.clear();
+        self.begin_ssl(points, &status, scratch, ssl);
     }
 
     /// Something of the emission and the lobes of each point; nothing where the shader ended early.
@@ -99,22 +99,22 @@ impl Material {
     ) -> PerLane {
         let status = self.run(points, around, host, scratch);
         status.errors.into_iter().flatten().for_each(|error| self.errors.add(error));
-        let (mut lobes, mut own) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.own));
-        own.clear();
-        self.begin_own(points, &status, scratch, &mut own);
+        let (mut lobes, mut ssl) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.ssl));
+        ssl.clear();
+        self.begin_ssl(points, &status, scratch, &mut ssl);
         let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
         let mut one = |(lane, point): (usize, &ShadingPoint)| {
             lobes.clear();
             match status.errors[lane] {
                 Some(_) => Vec3::ZERO,
                 None => {
-                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut own));
+                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut ssl));
                     of(emission, &lobes)
                 }
             }
         };
         let found = points.iter().enumerate().map(&mut one).collect();
-        (scratch.lobes, scratch.own) = (lobes, own);
+        (scratch.lobes, scratch.ssl) = (lobes, ssl);
         found
     }
 
@@ -141,9 +141,9 @@ impl Material {
     }
 
     /// Prepares the lobes whose code is a struct of a file, all lanes together.
-    fn begin_own(&self, points: &[ShadingPoint], status: &BlockStatus, scratch: &mut Scratch, own: &mut OwnLobes) {
+    fn begin_ssl(&self, points: &[ShadingPoint], status: &BlockStatus, scratch: &mut Scratch, ssl: &mut SslLobes) {
         scratch.slots.clear();
-        if self.own.is_empty() {
+        if self.ssl.is_empty() {
             return;
         }
         let places = places(points);
@@ -151,11 +151,11 @@ impl Material {
         let living = mask_of((0..points.len()).filter(lives));
         for slot in &self.lobes {
             scratch.slots.push(match &slot.kind {
-                SlotKind::Native(_) => usize::MAX,
-                SlotKind::Own { code, given, floats, bases } => {
+                SlotKind::Rust(_) => usize::MAX,
+                SlotKind::Ssl { code, given, floats, bases } => {
                     let members = &scratch.outputs[slot.parameter_row..][..*given];
                     let mask = if bases.is_empty() { living & slot.weighted(&scratch.outputs) } else { living };
-                    own.begin(code, (members, floats), &places, bases, mask)
+                    ssl.begin(code, (members, floats), &places, bases, mask)
                 }
             });
         }

@@ -4,7 +4,7 @@
 //! begin with the closure's parameters; what follows them is for `prepare` to compute, and begins as zeros. The code does not
 //! depend on the scene, so it is compiled once for each target, when a shader first makes such a closure.
 
-use super::lobe_code::OwnCode;
+use super::lobe_code::SslLobeCode;
 use ssl_compiler::builtins::library::LibraryFile;
 use ssl_compiler::runtime::{ClosureId, ClosureType};
 use ssl_compiler::types::{Type, TypeTable};
@@ -47,7 +47,7 @@ pub static LIBRARY: &[LibraryFile] = files! {
 };
 
 /// The code of one closure for one target, once somebody has compiled it.
-type Kept = Arc<Mutex<Option<Arc<OwnCode>>>>;
+type Kept = Arc<Mutex<Option<Arc<SslLobeCode>>>>;
 
 static CODES: Mutex<Vec<((&str, Target), Kept)>> = Mutex::new(Vec::new());
 
@@ -59,7 +59,7 @@ pub fn code(
     file: &'static str,
     closure: &ClosureType,
     host: usize,
-) -> Result<Arc<OwnCode>, CompileError> {
+) -> Result<Arc<SslLobeCode>, CompileError> {
     let kept = kept((file, target));
     // Held while it is compiled: who needs the same code waits for it.
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +69,7 @@ pub fn code(
     let made = program.beside((&format!("<the lobe {}>", closure.name), &text(file, closure)), LIBRARY, target);
     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
     let id = ClosureId(host as u32);
-    let code = Arc::new(OwnCode::compile(&made, id, &closure.name, is_layer)?.at_home(made, id));
+    let code = Arc::new(SslLobeCode::compile(&made, id, &closure.name, is_layer)?.at_home(made, id));
     *kept = Some(Arc::clone(&code));
     Ok(code)
 }

@@ -1,10 +1,10 @@
 //! Lobes that are written in SSL without a shader that makes them: for tests and benches.
 
-use super::lobe_code::OwnCode;
+use super::lobe_code::SslLobeCode;
 use super::shipped;
 use super::table::{float_rows, rows};
 use super::{Making, ShadingLanguage};
-use crate::bsdf::{LobeCode, OwnCotangents, OwnLobes, Place, Places, Request, WeightedOwn};
+use crate::bsdf::{LobeCode, Place, Places, Request, SslLobeCotangents, SslLobes, WeightedSslLobe};
 use crate::math::lanes::first_lanes;
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A lobe of the renderer that is written in SSL, to be asked without a shader that makes it.
 pub struct ShippedLobe {
-    code: Arc<OwnCode>,
+    code: Arc<SslLobeCode>,
     program: Arc<Program>,
     id: ClosureId,
     /// Of its parameters, the rows that hold floats; and the numbers of its bases.
@@ -41,13 +41,13 @@ impl ShippedLobe {
 
     /// Begins it with a weight of 1 at up to 16 places, each with its shading normal. The rows of the parameters have a lane for
     /// each place. Returns its slot.
-    pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut OwnLobes) -> usize {
+    pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut SslLobes) -> usize {
         lobes.clear();
         let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, first_lanes(places.len()));
         let slot =
             lobes.begin(&code, (parameters, &self.floats), &Places::new(places.iter().copied()), &self.bases, mask);
         let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
-        lobes.list.extend(list.into_iter().map(|lobe| WeightedOwn::new(lobe, Vec3::ONE)));
+        lobes.list.extend(list.into_iter().map(|lobe| WeightedSslLobe::new(lobe, Vec3::ONE)));
         slot
     }
 
@@ -55,13 +55,13 @@ impl ShippedLobe {
     /// are those that [`ShippedLobe::begin`] began in `slot` with these parameters at these places.
     pub fn pull_back(
         &self,
-        (lobes, slot): (&OwnLobes, usize),
+        (lobes, slot): (&SslLobes, usize),
         parameters: &[Row],
         places: &[(Place, Vec3)],
         values: &[(Request<Vec3>, Vec3)],
     ) -> Result<Vec<Row>, CompileError> {
         self.code.differentiate(&self.program, self.id)?;
-        let mut cotangents = OwnCotangents::default();
+        let mut cotangents = SslLobeCotangents::default();
         cotangents.begin(lobes);
         lobes.pull_back_values(values, &mut cotangents, &mut Vec::new());
         let at = (&Places::new(places.iter().copied()), first_lanes(places.len()));

@@ -1,7 +1,7 @@
 //! The table of lobes that a shader leaves for a block, and how a material reads it.
 
 use super::language::ShadingLanguage;
-use super::lobe_code::OwnCodes;
+use super::lobe_code::SslLobeCodes;
 use crate::bsdf::{ClosureCode, LobeCode, RustCode};
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{ClosureType, LANES, Layer, LobeDesc, Row, ShaderInterface};
@@ -11,10 +11,10 @@ use std::sync::Arc;
 /// Who says how a lobe scatters light.
 #[derive(Clone)]
 pub enum SlotKind {
-    Native(RustCode),
+    Rust(RustCode),
     /// A struct of a file. The shader gives the first `given` rows of its members, of which `floats` hold floats; `bases` are
     /// those of its closures that hold something, as its code counts them.
-    Own {
+    Ssl {
         code: Arc<dyn LobeCode>,
         given: usize,
         floats: Vec<usize>,
@@ -35,9 +35,9 @@ pub struct LobeSlot {
 }
 
 /// The entries of a shader's lobe table.
-pub fn slots(interface: &ShaderInterface, language: &ShadingLanguage, own: &OwnCodes) -> Vec<LobeSlot> {
+pub fn slots(interface: &ShaderInterface, language: &ShadingLanguage, ssl: &SslLobeCodes) -> Vec<LobeSlot> {
     let list = &interface.lobes;
-    list.iter().enumerate().map(|(entry, l)| LobeSlot::new(l, (entry, list), interface, language, own)).collect()
+    list.iter().enumerate().map(|(entry, l)| LobeSlot::new(l, (entry, list), interface, language, ssl)).collect()
 }
 
 impl LobeSlot {
@@ -46,13 +46,13 @@ impl LobeSlot {
         (entry, list): (usize, &[LobeDesc]),
         interface: &ShaderInterface,
         language: &ShadingLanguage,
-        own: &OwnCodes,
+        ssl: &SslLobeCodes,
     ) -> LobeSlot {
         let closure = interface.closure_types.get(l.closure).clone();
         let rows = rows(&closure);
-        let kind = match own.iter().find(|(id, _)| *id == l.closure) {
+        let kind = match ssl.iter().find(|(id, _)| *id == l.closure) {
             None => match language.kinds[l.closure.0 as usize].code {
-                ClosureCode::Rust(code) => SlotKind::Native(code),
+                ClosureCode::Rust(code) => SlotKind::Rust(code),
                 // The language compiles the code of all such closures that a shader makes.
                 ClosureCode::Ssl(file) => unreachable!("nobody compiled {file}"),
             },
@@ -61,7 +61,7 @@ impl LobeSlot {
                 let mut bases: Vec<usize> = beneath.map(|layer| base_number(&closure, layer.parameter)).collect();
                 bases.sort_unstable();
                 bases.dedup();
-                SlotKind::Own { code: code.clone(), given: rows.len(), floats: float_rows(&rows, 0), bases }
+                SlotKind::Ssl { code: code.clone(), given: rows.len(), floats: float_rows(&rows, 0), bases }
             }
         };
         let (floats, layer) = (float_rows(&rows, l.parameter_row), l.layer);

@@ -203,7 +203,7 @@ fn what_goes_on_keeps_to_its_photons() {
         };
         let begun = |photon_rounds: u32| Part {
             plan: Plan { photon_rounds, ..plan.clone() },
-            ranges: vec![0..16],
+            ranges: std::iter::once(options.samples_of(&plan)).collect(),
             unfinished: Some(Done::default()),
             film: Film::new(plan.window, plan.shape()),
         };

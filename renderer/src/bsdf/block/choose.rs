@@ -1,7 +1,7 @@
 //! Which lobe each lane of a block draws a direction from.
 
 use super::BlockBsdf;
-use crate::bsdf::own::Slot;
+use crate::bsdf::ssl_lobes::Slot;
 use crate::math::lanes::{Row, lanes_of, mask_where, wide};
 use glam::Vec2;
 use ssl_compiler::runtime::LANES;
@@ -15,7 +15,7 @@ pub struct BlockChoices {
     pub(super) per: Row,
     /// Lanes that chose one; that chose one in Rust; whose lobe is specular.
     pub chosen: u32,
-    pub(super) native: u32,
+    pub(super) rust: u32,
     pub specular: u32,
 }
 
@@ -42,10 +42,10 @@ impl BlockBsdf<'_> {
     /// As [`Bsdf::choose`](crate::bsdf::Bsdf::choose), for the numbers of each of the lanes.
     pub fn choose(&self, lanes: u32, u: &[Vec2; LANES]) -> BlockChoices {
         let mut total = [0.0; LANES];
-        for lane in lanes_of(lanes & self.native) {
-            total[lane] = (self.natives_of)(lane).total_choice();
+        for lane in lanes_of(lanes & self.rust) {
+            total[lane] = (self.rust_lobes_of)(lane).total_choice();
         }
-        self.own.slots().iter().for_each(|slot| add_choice(slot, &mut total));
+        self.ssl.slots().iter().for_each(|slot| add_choice(slot, &mut total));
         let mut state = Choosing {
             left: [0.0; LANES],
             choice: [0.0; LANES],
@@ -54,38 +54,38 @@ impl BlockBsdf<'_> {
             done: [0; LANES],
         };
         (0..LANES).for_each(|lane| state.left[lane] = u[lane].x * total[lane]);
-        let native = self.choose_natives(lanes, &mut state);
-        let mut is_native = native;
-        for (number, slot) in self.own.slots().iter().enumerate() {
-            is_native &= !choose_from(slot, number as u32, &mut state);
+        let rust = self.choose_rust(lanes, &mut state);
+        let mut is_rust = rust;
+        for (number, slot) in self.ssl.slots().iter().enumerate() {
+            is_rust &= !choose_from(slot, number as u32, &mut state);
         }
         let x = rests_of(&state, u);
         let chosen = lanes & mask_where(&state.choice.map(|choice| u32::from(choice > 0.0)));
         let mut specular = 0;
         for lane in lanes_of(chosen) {
-            let is = match is_native >> lane & 1 {
-                0 => self.own.slots()[state.place[lane] as usize].specular >> lane & 1 != 0,
-                _ => (self.natives_of)(lane).lobes[state.place[lane] as usize].lobe.is_specular(),
+            let is = match is_rust >> lane & 1 {
+                0 => self.ssl.slots()[state.place[lane] as usize].specular >> lane & 1 != 0,
+                _ => (self.rust_lobes_of)(lane).lobes[state.place[lane] as usize].lobe.is_specular(),
             };
             specular |= u32::from(is) << lane;
         }
         let per = std::array::from_fn(|lane| total[lane] / state.choice[lane]);
-        BlockChoices { place: state.place, u: [x, u.map(|u| u.y)], per, chosen, native: is_native & chosen, specular }
+        BlockChoices { place: state.place, u: [x, u.map(|u| u.y)], per, chosen, rust: is_rust & chosen, specular }
     }
 
     /// Those in Rust come first. Says who chose one, as long as no slot takes it away.
-    fn choose_natives(&self, lanes: u32, state: &mut Choosing) -> u32 {
-        let mut native = 0;
-        for lane in lanes_of(lanes & self.native) {
-            for (place, l) in (self.natives_of)(lane).all().enumerate() {
+    fn choose_rust(&self, lanes: u32, state: &mut Choosing) -> u32 {
+        let mut rust = 0;
+        for lane in lanes_of(lanes & self.rust) {
+            for (place, l) in (self.rust_lobes_of)(lane).all().enumerate() {
                 state.count[lane] += 1;
                 if l.choice > 0.0 && state.done[lane] == 0 {
                     state.take(lane, place as u32, l.choice);
-                    native |= 1 << lane;
+                    rust |= 1 << lane;
                 }
             }
         }
-        native
+        rust
     }
 }
 

@@ -42,7 +42,7 @@ impl DrawnRows {
 
     /// What a lobe in Rust has in the direction that it drew, with its place.
     pub(super) fn known_of_native(&self, lane: usize, choices: &BlockChoices) -> Option<(usize, (Vec3, f32))> {
-        let is_known = self.known & choices.native & 1 << lane != 0;
+        let is_known = self.known & choices.rust & 1 << lane != 0;
         let (weight, pdf) = (self.weight.get(lane), self.pdf[lane]);
         is_known.then_some((choices.place[lane] as usize, (weight * pdf, pdf)))
     }
@@ -59,17 +59,17 @@ impl BlockBsdf<'_> {
     pub fn sample(&mut self, choices: &BlockChoices, (given, directions): (u32, &Row3)) -> BlockSamples {
         let (mut samples, mut drawn) = ([None; LANES], DrawnRows::none(directions));
         let drawing = choices.chosen & !given;
-        for lane in lanes_of(drawing & choices.native) {
+        for lane in lanes_of(drawing & choices.rust) {
             samples[lane] = self.sample_native(lane, choices, &mut drawn);
         }
-        for number in 0..self.own.count() {
-            let lanes = drawing & !choices.native & lanes_at(&choices.place, number as u32);
+        for number in 0..self.ssl.count() {
+            let lanes = drawing & !choices.rust & lanes_at(&choices.place, number as u32);
             if lanes != 0 {
                 self.draw(number, lanes, choices, &mut drawn);
             }
         }
         for lane in lanes_of(drawn.found & choices.specular) {
-            let slot = &self.own.slots()[choices.place[lane] as usize];
+            let slot = &self.ssl.slots()[choices.place[lane] as usize];
             let weight = slot.weight(lane) * (drawn.weight.get(lane) * choices.per[lane]);
             let specular = Some(Specular { normal: slot.normal(lane), straight: false });
             let (wi, refracted) = (drawn.wi.get(lane), drawn.refracted(lane));
@@ -88,18 +88,18 @@ impl BlockBsdf<'_> {
 
     /// Of a lane that chose a lobe in Rust: its sample if that is specular, else the direction is among the drawn ones.
     fn sample_native(&self, lane: usize, choices: &BlockChoices, drawn: &mut DrawnRows) -> Option<BsdfSample> {
-        let bsdf = (self.natives_of)(lane);
-        let chosen = Weighted::native(&bsdf.lobes[choices.place[lane] as usize]);
+        let bsdf = (self.rust_lobes_of)(lane);
+        let chosen = Weighted::rust(&bsdf.lobes[choices.place[lane] as usize]);
         let u = Vec2::new(choices.u[0][lane], choices.u[1][lane]);
         if choices.specular >> lane & 1 != 0 {
             let (drawn, weight) = bsdf.settled(chosen.lobe, chosen.lobe.sample(bsdf.wo, u)?)?;
             return Some(chosen.specular_sample(&drawn, weight * choices.per[lane]));
         }
-        let Drawn { wi, refracted, own, .. } = bsdf.draw(chosen.lobe, u)?;
+        let Drawn { wi, refracted, ssl, .. } = bsdf.draw(chosen.lobe, u)?;
         drawn.set(lane, wi, refracted);
-        if let Some(own) = own {
-            drawn.weight.set(lane, own.weight);
-            drawn.pdf[lane] = own.pdf;
+        if let Some(ssl) = ssl {
+            drawn.weight.set(lane, ssl.weight);
+            drawn.pdf[lane] = ssl.pdf;
             drawn.known |= 1 << lane;
         }
         None
@@ -108,7 +108,7 @@ impl BlockBsdf<'_> {
     /// As [`Bsdf::draw`](crate::bsdf::Bsdf::draw), for lanes of a slot.
     fn draw(&mut self, number: usize, lanes: u32, choices: &BlockChoices, drawn: &mut DrawnRows) {
         let (gnormal, conserves) = (self.gnormal, self.bent_normals == BentNormals::Conserve);
-        let slot = self.own.slot_mut(number);
+        let slot = self.ssl.slot_mut(number);
         let (returning, mirroring) = if conserves { (slot.returning(), !slot.returning()) } else { (0, 0) };
         let (mut u, mut returned) = (choices.u, 0);
         for lane in lanes_of(lanes & returning) {

@@ -91,7 +91,7 @@ mod tests {
                     let all: f32 = each.sum();
                     assert!((all - 1.0).abs() < 0.01, "{roughness} {ior} {wo}: {all}");
                     let bsdf =
-                        Bsdf { lobes: &list, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+                        Bsdf { lobes: &list, wo, gnormal: Vec3::Z, ssl: None, bent_normals: BentNormals::default() };
                     assert!((bsdf.directional_albedo().x - 1.0).abs() < 1e-5);
                 }
             }

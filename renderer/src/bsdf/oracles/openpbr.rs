@@ -131,9 +131,9 @@ impl OpenPbr {
 
     /// Rougher below a rough coat.
     fn roughnesses(&self) -> Vec2 {
-        let own = bounded(self.specular_roughness, 0.0, 1.0, 0.3);
-        let below = (own.powi(4) + 2.0 * self.coat_roughness().powi(4)).min(1.0).sqrt().sqrt();
-        stretched(own.lerp(below, unit(self.coat_weight)), self.specular_roughness_anisotropy)
+        let ssl = bounded(self.specular_roughness, 0.0, 1.0, 0.3);
+        let below = (ssl.powi(4) + 2.0 * self.coat_roughness().powi(4)).min(1.0).sqrt().sqrt();
+        stretched(ssl.lerp(below, unit(self.coat_weight)), self.specular_roughness_anisotropy)
     }
 
     fn specular_ior(&self) -> f32 {
@@ -151,8 +151,8 @@ impl OpenPbr {
 
     /// That of the plastic over what lies on it; turned round where the coat's is larger, so that nothing is reflected wholly.
     fn relative_ior(&self) -> f32 {
-        let (own, coat) = (self.specular_ior(), self.coat_ior());
-        own.lerp((own / coat).max(coat / own), unit(self.coat_weight))
+        let (ssl, coat) = (self.specular_ior(), self.coat_ior());
+        ssl.lerp((ssl / coat).max(coat / ssl), unit(self.coat_weight))
     }
 
     fn metal(&self, left: Vec3, place: &Place, lobes: &mut Lobes<'_>) {

@@ -1,7 +1,7 @@
 //! What focuses light: balls round the shapes whose materials have narrow lobes. Photons of a guide are sent there more often than
 //! elsewhere, those of a photon map there alone.
 
-use crate::bsdf::{Bsdf, BsdfSample, OwnLobe, OwnLobes};
+use crate::bsdf::{Bsdf, BsdfSample, SslLobe, SslLobes};
 use crate::geometry::{Body, Geometry, Surface};
 use crate::material::{Scratch, ShadingPoint};
 use crate::math::Distribution;
@@ -122,25 +122,25 @@ fn may_focus(scene: &Scene, material: usize) -> bool {
             Surface { normal: Vec3::Z, gnormal: Vec3::Z, tangent: Vec3::X, bitangent: Vec3::Y, ..Surface::default() };
         ShadingPoint { surface, incident, ..ShadingPoint::default() }
     });
-    let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+    let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
     let (around, material) = (scene.surroundings(), &scene.materials[material]);
-    material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
+    material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut ssl), &mut shaded);
     scene.textures.cache().release();
     points.iter().zip(&shaded).any(|(point, shaded)| {
         let wo = -point.incident;
         let bent_normals = scene.integrator.bent_normals;
-        let all = Bsdf { lobes: &lobes[shaded.lobes.clone()], own: None, wo, gnormal: Vec3::Z, bent_normals };
+        let all = Bsdf { lobes: &lobes[shaded.lobes.clone()], ssl: None, wo, gnormal: Vec3::Z, bent_normals };
         let alone = |i: usize| Bsdf { lobes: &all.lobes[i..i + 1], ..all }.sample(Vec2::splat(0.3));
         let narrow = |next: &BsdfSample| is_narrow(next) && next.specular.is_none_or(|specular| !specular.straight);
-        let natives = (0..all.lobes.len()).any(|i| alone(i).is_some_and(|next| narrow(&next)));
-        natives || own.list[shaded.own.clone()].iter().any(|l| has_narrow_part(&own, &l.lobe, wo))
+        let in_rust = (0..all.lobes.len()).any(|i| alone(i).is_some_and(|next| narrow(&next)));
+        in_rust || ssl.list[shaded.ssl.clone()].iter().any(|l| has_narrow_part(&ssl, &l.lobe, wo))
     })
 }
 
 /// Whether a lobe with code in SSL is narrow, or a part of it is that it draws from at least once in `DRAWS` times.
-fn has_narrow_part(own: &OwnLobes, lobe: &OwnLobe, wo: Vec3) -> bool {
+fn has_narrow_part(ssl: &SslLobes, lobe: &SslLobe, wo: Vec3) -> bool {
     const DRAWS: usize = 256;
     let points: Vec<Vec2> = (0..DRAWS).map(|i| Vec2::new((i as f32 + 0.5) / DRAWS as f32, 0.3)).collect();
-    let mut drawn = points.chunks(LANES).flat_map(|some| own.samples(lobe, wo, some)).flatten();
+    let mut drawn = points.chunks(LANES).flat_map(|some| ssl.samples(lobe, wo, some)).flatten();
     lobe.is_specular() || drawn.any(|sample| sample.pdf >= NARROW)
 }

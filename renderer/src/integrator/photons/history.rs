@@ -137,7 +137,7 @@ mod tests {
         let all = [clear, WeightedLobe::new(mirror, Vec3::ONE), matte];
         let dark = [black, matte];
         for lobes in [&all[..1], &all[..2], &all, &dark[..1], &dark] {
-            let bsdf = Bsdf { lobes, own: None, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+            let bsdf = Bsdf { lobes, ssl: None, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
             const N: usize = 400;
             let u = |i: usize| (i as f32 + 0.5) / N as f32;
             let chosen: Vec<Chosen> =

@@ -68,8 +68,8 @@ pub fn back(
     }
     let Kept { vertices, rows, lights } = block;
     let Sweep { table, scratch, requests } = sweep;
-    let entries = &material.entries(rows, &vertices.points, &mut vertices.own)[..];
-    material.begin_cotangents(&vertices.own, table);
+    let entries = &material.entries(rows, &vertices.points, &mut vertices.ssl)[..];
+    material.begin_cotangents(&vertices.ssl, table);
     requests.clear();
     let way = Back { scene, work, material, vertices, rows, entries, totals, cotangents };
     // 1. Emission: what the vertex itself sends towards the path.
@@ -80,7 +80,7 @@ pub fn back(
     way.directions(requests, table);
     // 4. Through the code of lobes, and through layers, to the shader, and through it.
     requests.answer(vertices, table);
-    material.settle((rows, &vertices.points), entries, &vertices.own, table);
+    material.settle((rows, &vertices.points), entries, &vertices.ssl, table);
     let bit = |(lane, scattered): (usize, &bool)| u32::from(*scattered) << lane;
     let textures = scene.textures.scattered(vertices.scattered.iter().enumerate().map(bit).sum());
     material.pull_back(Part::Whole, &vertices.points, (scene.surroundings(), &textures), table, scratch, |by, row| {
@@ -164,10 +164,10 @@ pub fn over(a: Vec3, b: Vec3) -> Vec3 {
 
 /// The entry to which a lobe belongs, by its place among all lobes of the lane: first those in Rust.
 fn entry_of(entries: &[Entry], bsdf: &Bsdf<'_>, place: usize) -> Option<usize> {
-    let natives = bsdf.lobes.len();
-    let holds = |e: &&Entry| match place.checked_sub(natives) {
-        None => e.native.contains(&place),
-        Some(own) => e.own.contains(&own),
+    let in_rust = bsdf.lobes.len();
+    let holds = |e: &&Entry| match place.checked_sub(in_rust) {
+        None => e.rust.contains(&place),
+        Some(ssl) => e.ssl.contains(&ssl),
     };
     entries.iter().find(holds).map(|e| e.entry)
 }
@@ -202,14 +202,14 @@ impl Requests {
             let parts = bsdf.parts(l.lobe, demand.wi);
             let of_value = demand.cotangent * l.weight;
             match l.lobe {
-                AnyLobe::Native(lobe) => {
-                    let own: Vec3 = parts.directions.iter().map(|wi| lobe.eval_and_pdf(bsdf.wo, *wi).0).sum();
-                    let value = own + lobe.albedo() * parts.returned;
+                AnyLobe::Rust(lobe) => {
+                    let ssl: Vec3 = parts.directions.iter().map(|wi| lobe.eval_and_pdf(bsdf.wo, *wi).0).sum();
+                    let value = ssl + lobe.albedo() * parts.returned;
                     // The lobe's weight is that of the entry times the lobe's share of the closure.
                     let given = entries.iter().find(|e| e.entry == entry).map_or(Vec3::ZERO, |e| e.given * e.passing);
                     table.add_weight(entry, lane, over(demand.cotangent * value * l.weight, given));
                 }
-                AnyLobe::Own(lobe, all) => {
+                AnyLobe::Ssl(lobe, all) => {
                     for wi in parts.directions {
                         self.values.push((Request { lobe: *lobe, with: wi }, of_value));
                         self.of_values.push((entry, lane, demand.cotangent));
@@ -220,7 +220,7 @@ impl Requests {
                         let of_lost = parts.by_lost * of_value.dot(lobe.albedo);
                         let of_normal = bsdf.gnormal * (-0.5 * of_lost);
                         let at = (lobe.slot as usize, lane);
-                        table.own.add_albedo_and_normal(all, at, of_value * parts.returned, of_normal);
+                        table.ssl.add_albedo_and_normal(all, at, of_value * parts.returned, of_normal);
                     }
                 }
             }
@@ -240,7 +240,7 @@ impl Requests {
         let Some(entry) = entry_of(entries, bsdf, draw.place) else { return };
         let given = entries.iter().find(|e| e.entry == entry).map_or(Vec3::ZERO, |e| e.given * e.passing);
         table.add_weight(entry, draw.lane, over(draw.of_rest, given));
-        if let AnyLobe::Own(lobe, all) = chosen.lobe
+        if let AnyLobe::Ssl(lobe, all) = chosen.lobe
             && let Some(sample) = all.drawn(lobe, bsdf.wo, draw.with)
         {
             // None has a probability of 0.
@@ -253,13 +253,13 @@ impl Requests {
     /// Takes all that was asked back through the code of the lobes.
     fn answer(&mut self, vertices: &Vertices, table: &mut TableCotangents) {
         if !self.values.is_empty() {
-            vertices.own.pull_back_values(&self.values, &mut table.own, &mut self.answers);
+            vertices.ssl.pull_back_values(&self.values, &mut table.ssl, &mut self.answers);
             for ((entry, lane, cotangent), value) in self.of_values.iter().zip(&self.answers) {
                 table.add_weight(*entry, *lane, *cotangent * *value);
             }
         }
         if !self.draws.is_empty() {
-            vertices.own.pull_back_draws(&self.draws, &mut table.own);
+            vertices.ssl.pull_back_draws(&self.draws, &mut table.ssl);
         }
     }
 }

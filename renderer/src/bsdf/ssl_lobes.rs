@@ -8,10 +8,10 @@ mod adjoint;
 mod places;
 mod slot;
 
-pub use adjoint::{DrawCotangent, OwnCotangents, Pulled};
+pub use adjoint::{DrawCotangent, Pulled, SslLobeCotangents};
 pub use places::Places;
 
-use super::{LobeSample, Reach, WeightedOwn};
+use super::{LobeSample, Reach, WeightedSslLobe};
 use crate::math::lanes::Row3;
 use glam::{Vec2, Vec3};
 pub(super) use slot::Slot;
@@ -64,7 +64,7 @@ pub trait LobeCode: Send + Sync {
 
 /// One lobe: a lane of a slot.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnLobe {
+pub struct SslLobe {
     pub slot: u32,
     pub lane: u32,
     pub normal: Vec3,
@@ -84,7 +84,7 @@ const FRAME: usize = 9;
 /// Rows of the largest outputs beside the members.
 const MOST_OUTPUTS: usize = 10;
 
-impl OwnLobe {
+impl SslLobe {
     pub fn reach(&self) -> Reach {
         match (self.kind & REFLECTS != 0, self.kind & TRANSMITS != 0) {
             (true, true) => Reach::Both,
@@ -105,7 +105,7 @@ impl OwnLobe {
 /// A direction in which a lobe is to be evaluated, or random numbers to draw one with.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<T> {
-    pub lobe: OwnLobe,
+    pub lobe: SslLobe,
     pub with: T,
 }
 
@@ -113,15 +113,15 @@ type Value = (Vec3, f32);
 
 /// The lobes of a block whose code is a struct of a file. Each thread has one, and reuses it.
 #[derive(Clone, Default)]
-pub struct OwnLobes {
+pub struct SslLobes {
     slots: Vec<Slot>,
     used: usize,
     /// Of all lanes, unless nobody asks for those of single lanes.
-    pub list: Vec<WeightedOwn>,
+    pub list: Vec<WeightedSslLobe>,
     pub is_unlisted: bool,
 }
 
-impl OwnLobes {
+impl SslLobes {
     /// Forgets the last block.
     pub fn clear(&mut self) {
         self.used = 0;
@@ -173,10 +173,10 @@ impl OwnLobes {
     }
 
     /// The lobe of a lane; none where its preparation ended early.
-    pub fn lobe(&self, slot: usize, lane: usize) -> Option<OwnLobe> {
+    pub fn lobe(&self, slot: usize, lane: usize) -> Option<SslLobe> {
         let at = &self.slots[slot];
         let members = at.members();
-        (at.ended >> lane & 1 == 0).then(|| OwnLobe {
+        (at.ended >> lane & 1 == 0).then(|| SslLobe {
             slot: slot as u32,
             lane: lane as u32,
             normal: Vec3::from(read3(&at.outputs, members, lane)),
@@ -185,7 +185,7 @@ impl OwnLobes {
         })
     }
 
-    /// Of a layer: the share of light from a base that passes it. The base is one of those given to [`OwnLobes::begin`].
+    /// Of a layer: the share of light from a base that passes it. The base is one of those given to [`SslLobes::begin`].
     pub fn beneath(&self, slot: usize, lane: usize, base: usize) -> Vec3 {
         let found = self.slots[slot].shares.iter().find(|(b, _)| *b == base);
         found.map_or(Vec3::ZERO, |(_, rows)| Vec3::from(read3(rows, 0, lane)))
@@ -222,32 +222,32 @@ impl OwnLobes {
         answers
     }
 
-    fn slot(&self, lobe: &OwnLobe) -> &Slot {
+    fn slot(&self, lobe: &SslLobe) -> &Slot {
         &self.slots[lobe.slot as usize]
     }
 
-    pub fn name(&self, lobe: &OwnLobe) -> &str {
+    pub fn name(&self, lobe: &SslLobe) -> &str {
         self.slot(lobe).code.as_ref().map_or("", |code| code.name())
     }
 
     /// The value of one lobe and its density.
-    pub fn value(&self, lobe: &OwnLobe, wo: Vec3, wi: Vec3) -> Value {
+    pub fn value(&self, lobe: &SslLobe, wo: Vec3, wi: Vec3) -> Value {
         self.slot(lobe).values_alone(lobe.lane as usize, wo, &[wi])[0]
     }
 
     /// A direction of one lobe.
-    pub fn sample(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    pub fn sample(&self, lobe: &SslLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let drawn = self.drawn(lobe, wo, u);
         drawn.map(|s| if lobe.is_specular() { LobeSample { pdf: 1.0, ..s } } else { s })
     }
 
     /// Likewise, as its code says it: the density of a specular lobe is the probability of this direction.
-    pub fn drawn(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    pub fn drawn(&self, lobe: &SslLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         self.slot(lobe).sample_alone(lobe.lane as usize, wo, &[u])[0]
     }
 
     /// The one or two directions of a specular lobe, each with its weight times its probability.
-    pub fn specular_directions(&self, lobe: &OwnLobe, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
+    pub fn specular_directions(&self, lobe: &SslLobe, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
         let mut found = SmallVec::<[LobeSample; 2]>::new();
         if !lobe.is_specular() {
             return found;
@@ -262,12 +262,12 @@ impl OwnLobes {
     }
 
     /// The values and densities of one lobe in up to 16 directions.
-    pub fn values(&self, lobe: &OwnLobe, wo: Vec3, directions: &[Vec3]) -> SmallVec<[(Vec3, f32); LANES]> {
+    pub fn values(&self, lobe: &SslLobe, wo: Vec3, directions: &[Vec3]) -> SmallVec<[(Vec3, f32); LANES]> {
         self.slot(lobe).values_alone(lobe.lane as usize, wo, directions)
     }
 
     /// Directions of one lobe for up to 16 pairs of random numbers.
-    pub fn samples(&self, lobe: &OwnLobe, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
+    pub fn samples(&self, lobe: &SslLobe, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
         self.slot(lobe).sample_alone(lobe.lane as usize, wo, u)
     }
 }

@@ -7,7 +7,7 @@
 
 use super::places::Places;
 use super::slot::{Slot, begin_rows, write3};
-use super::{FRAME, OwnLobes, Request, Step};
+use super::{FRAME, Request, SslLobes, Step};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{Row, read3};
 
@@ -22,7 +22,7 @@ pub struct Pulled {
 
 /// Cotangents for the lobes of a block, gathered slot by slot. Used over and over.
 #[derive(Default)]
-pub struct OwnCotangents {
+pub struct SslLobeCotangents {
     /// Of what `Begin` gave: members, normal, tangent, and albedo.
     slots: Vec<Vec<Row>>,
     pulled: Pulled,
@@ -30,9 +30,9 @@ pub struct OwnCotangents {
     pub lost: bool,
 }
 
-impl OwnCotangents {
+impl SslLobeCotangents {
     /// Zeros for these lobes.
-    pub fn begin(&mut self, lobes: &OwnLobes) {
+    pub fn begin(&mut self, lobes: &SslLobes) {
         self.slots.resize_with(lobes.used.max(self.slots.len()), Vec::new);
         for (rows, slot) in self.slots.iter_mut().zip(&lobes.slots[..lobes.used]) {
             rows.clear();
@@ -41,7 +41,7 @@ impl OwnCotangents {
     }
 
     /// Adds to the cotangents of a lobe's albedo and normal.
-    pub fn add_albedo_and_normal(&mut self, lobes: &OwnLobes, (slot, lane): (usize, usize), albedo: Vec3, n: Vec3) {
+    pub fn add_albedo_and_normal(&mut self, lobes: &SslLobes, (slot, lane): (usize, usize), albedo: Vec3, n: Vec3) {
         let members = lobes.slots[slot].members();
         for (i, (a, n)) in albedo.to_array().into_iter().zip(n.to_array()).enumerate() {
             self.slots[slot][members + 6 + i].0[lane] += a;
@@ -75,12 +75,12 @@ pub struct DrawCotangent {
 const WEIGHT: usize = 3;
 const DENSITY: usize = 6;
 
-impl OwnLobes {
+impl SslLobes {
     /// The values of lobes in directions. Adds to the cotangents of the lobes by the cotangents of these values.
     pub fn pull_back_values(
         &self,
         asked: &[(Request<Vec3>, Vec3)],
-        cotangents: &mut OwnCotangents,
+        cotangents: &mut SslLobeCotangents,
         values: &mut Vec<Vec3>,
     ) {
         values.clear();
@@ -93,7 +93,7 @@ impl OwnLobes {
 
     /// Likewise for directions that specular lobes draw with these random numbers: how much goes there is the weight times the
     /// probability. How the direction itself moves is left out.
-    pub fn pull_back_draws(&self, asked: &[(Request<Vec2>, DrawCotangent)], cotangents: &mut OwnCotangents) {
+    pub fn pull_back_draws(&self, asked: &[(Request<Vec2>, DrawCotangent)], cotangents: &mut SslLobeCotangents) {
         let ask = |rows: &mut [Row], lane: usize, u: Vec2| (rows[0].0[lane], rows[1].0[lane]) = (u.x, u.y);
         let seed = |seeds: &mut [Row; 8], lane: usize, of: DrawCotangent| {
             write3(seeds, WEIGHT, lane, of.weight);
@@ -108,7 +108,7 @@ impl OwnLobes {
         &self,
         step: Step,
         asked: &[(Request<T>, C)],
-        cotangents: &mut OwnCotangents,
+        cotangents: &mut SslLobeCotangents,
         ask: impl Fn(&mut [Row], usize, T),
         seed: impl Fn(&mut [Row; 8], usize, C),
         mut answer: impl FnMut(&[Row], usize, usize),
@@ -142,7 +142,7 @@ impl OwnLobes {
     }
 
     /// Adds to the cotangents of a slot's layers by those of the shares that they let pass to a base.
-    pub fn pull_back_shares(&self, slot: usize, base: usize, seeds: &[Row; 3], cotangents: &mut OwnCotangents) {
+    pub fn pull_back_shares(&self, slot: usize, base: usize, seeds: &[Row; 3], cotangents: &mut SslLobeCotangents) {
         let at = &self.slots[slot];
         let mut rows = at.rows.clone();
         rows[at.members() + FRAME] = Row::splat(f32::from_bits(base as u32));
@@ -154,20 +154,20 @@ impl OwnLobes {
     }
 
     /// From what was gathered for a slot to the members that the shader gave: a row for each of them. `given` and `places`
-    /// are what [`OwnLobes::begin`] got; these are the lanes that have a place.
+    /// are what [`SslLobes::begin`] got; these are the lanes that have a place.
     pub fn pull_back_begin<'a>(
         &self,
         slot: usize,
         given: (&[Row], &[usize]),
         (places, lanes): (&Places, u32),
-        cotangents: &'a mut OwnCotangents,
+        cotangents: &'a mut SslLobeCotangents,
     ) -> &'a [Row] {
         let at = &self.slots[slot];
         let members = at.members();
         let mut rows = Vec::new();
         begin_rows(&mut rows, given, members, places);
         let mask = !at.ended & lanes;
-        let OwnCotangents { slots, pulled, lost } = cotangents;
+        let SslLobeCotangents { slots, pulled, lost } = cotangents;
         if !at.pulls_back(Step::Begin, &rows, &slots[slot], pulled, mask) {
             *lost |= members > 0;
             return &[];
