@@ -2,7 +2,9 @@
 //! that are bent.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{BentNormals, BlockBsdf, Bsdf, BsdfSample, SslLobes, SslLobesOfHit, WeightedLobe, oracles};
+use renderer::bsdf::{
+    BentNormals, BlockBsdf, Bsdf, BsdfSample, LobeLists, SslLobes, SslLobesOfHit, WeightedLobe, oracles,
+};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{
     Making, Material, Scratch, Shaded, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings,
@@ -66,7 +68,7 @@ impl Block {
         let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
         let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
         let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
-        let lists = (&mut lobes, &mut ssl);
+        let lists = LobeLists { rust: &mut lobes, ssl: &mut ssl };
         material.shade(&points, around, &NoTextures, &mut Scratch::default(), lists, &mut shaded);
         Block { points, lobes, ssl, shaded, gnormal: gnormals, bent_normals }
     }

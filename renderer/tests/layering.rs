@@ -1,7 +1,7 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
 use glam::Vec3;
-use renderer::bsdf::{BentNormals, Bsdf, ClosureKind, SslLobes, SslLobesOfHit, WeightedLobe, oracles};
+use renderer::bsdf::{BentNormals, Bsdf, ClosureKind, LobeLists, SslLobes, SslLobesOfHit, WeightedLobe, oracles};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::math::uniform_cone;
@@ -41,7 +41,8 @@ fn seen_by(closures: &[ClosureKind], imports: &str, body: &str, cosine: f32, bac
     let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
     let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
     let material = Material::new("main", shader, &language);
-    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), (&mut lobes, &mut ssl), &mut shaded);
+    let lists = LobeLists { rust: &mut lobes, ssl: &mut ssl };
+    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), lists, &mut shaded);
     Seen { lobes, ssl, emission: shaded[0].emission, wo, gnormal }
 }
 

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use renderer::bsdf::harness::{self, Pose};
-use renderer::bsdf::{LobeSample, Request, Scatter, SslLobeAlone, SslLobes};
+use renderer::bsdf::{LobeLists, LobeSample, Request, Scatter, SslLobeAlone, SslLobes};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::render::{RenderOptions, render};
@@ -45,7 +45,8 @@ fn lobes_at(material: &Material, poses: &[Pose]) -> SslLobes {
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
     let (mut native, mut own, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
     let mut scratch = Scratch::default();
-    material.shade(&points, around, &NoTextures, &mut scratch, (&mut native, &mut own), &mut shaded);
+    let lists = LobeLists { rust: &mut native, ssl: &mut own };
+    material.shade(&points, around, &NoTextures, &mut scratch, lists, &mut shaded);
     own
 }
 

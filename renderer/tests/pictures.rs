@@ -293,7 +293,7 @@ fn messages_are_told_once_with_their_first_pixel_whatever_the_threads() {
     let messages = said(1);
     assert_eq!(messages, said(3));
     let list: Vec<(&str, (u32, u32), u64)> =
-        messages.iter().map(|m| (m.text.as_str(), (m.place.1, m.place.0), m.count)).collect();
+        messages.iter().map(|m| (m.text.as_str(), (m.place.x, m.place.y), m.count)).collect();
     assert_eq!(list.len(), 3);
     assert_eq!(list[0], ("hit", (0, 0), 40 * 24 * 3));
     assert_eq!((list[1].0, list[1].1, list[2].0, list[2].1.1), ("left\n", (0, 0), "right\n", 0));

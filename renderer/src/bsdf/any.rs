@@ -43,6 +43,12 @@ impl fmt::Debug for SslLobesOfHit<'_> {
     }
 }
 
+/// Where the lobes of hits are listed, by the language of their code.
+pub struct LobeLists<'a> {
+    pub rust: &'a mut Vec<WeightedLobe>,
+    pub ssl: &'a mut SslLobes,
+}
+
 /// A lobe of a hit with its closure's weight.
 #[derive(Clone, Copy)]
 pub struct Weighted<'a> {

@@ -42,7 +42,7 @@ mod transparent;
 mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
-pub use any::{AnyLobe, SslLobeAlone, SslLobesOfHit, Weighted, WeightedSslLobe};
+pub use any::{AnyLobe, LobeLists, SslLobeAlone, SslLobesOfHit, Weighted, WeightedSslLobe};
 pub use ashikhmin_shirley::AshikhminShirley;
 pub use bent_normals::{BentNormals, Parts};
 pub use block::{BlockBsdf, BlockChoices, BlockSamples, BlockValues, LobeMasks};

@@ -1,6 +1,7 @@
 //! What arrives of light samples, added to their paths.
 
 use super::counts::BatchCounts;
+use super::faults::PathFault;
 use super::workspace::Workspace;
 use super::{emission, visibility};
 use crate::scene::Scene;
@@ -19,9 +20,9 @@ pub fn accumulate_light(scene: &Scene, work: &mut Workspace, counts: &mut BatchC
             continue;
         }
         let added = paths[sample.path as usize].add(sample.weight * visibility * *radiance);
-        if let (false, Some((depth, material))) = (added, sample.vertex) {
+        if let (false, Some(vertex)) = (added, sample.vertex) {
             numbers = false;
-            let fault = (sample.path, depth, material);
+            let fault = PathFault { path: sample.path, vertex };
             // A hit is told once, whatever of it was no number.
             if !faulty.contains(&fault) {
                 faulty.push(fault);

@@ -27,7 +27,7 @@ pub fn advance(scene: &Scene, work: &mut Workspace) {
         let ray = Ray { t_max: scene.integrator.distance, ..Ray::new(origin, wi, path.ray.time) };
         // Whatever lets light pass occludes all the same.
         let shadow_ray = Some(light.shadow_ray(ray, None));
-        let vertex = Some((vertices.depth(lane), vertices.material));
+        let vertex = Some(vertices.named(lane));
         let source = Source::Known(Vec3::ONE);
         light.samples.push(LightSample { path: vertices.paths[lane], vertex, weight: path.beta, shadow_ray, source });
     }

@@ -131,7 +131,7 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
             }
             light.samples.push(LightSample {
                 path: vertices.paths[lane],
-                vertex: Some((vertices.depth(lane), vertices.material)),
+                vertex: Some(vertices.named(lane)),
                 weight: vertices.throughput.get(lane) * weight,
                 shadow_ray: None,
                 source: Source::Known(irradiance),

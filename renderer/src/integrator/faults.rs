@@ -5,6 +5,20 @@ use std::collections::BTreeMap;
 /// Pixels that are kept of each material.
 pub const KEPT: usize = 4;
 
+/// A vertex of a path, to be named where something of it is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultyVertex {
+    pub bounce: u32,
+    pub material: u32,
+}
+
+/// Where a path came to a value that was no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathFault {
+    pub path: u32,
+    pub vertex: FaultyVertex,
+}
+
 /// Where: the pixel, as y and x, its sample, and the bounce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct FaultPlace {

@@ -1,6 +1,7 @@
 //! Light samples of a wavefront: drawn at its vertices, and added to its paths once all their shadow rays are traced together,
 //! as many rays at once cost less than one after the other.
 
+use super::faults::FaultyVertex;
 use crate::geometry::{Geometry, surface};
 use crate::light::{DirectionFootprint, LightId, ShapeSample};
 use crate::material::{Material, ShadingPoint};
@@ -11,9 +12,9 @@ use glam::Vec3;
 #[derive(Clone, Copy, Debug)]
 pub struct LightSample {
     pub path: u32,
-    /// The bounce and the material of the vertex that drew it, to be named where it is no number. None for what a path that
+    /// The vertex that drew it, to be named where it is no number. None for what a path that
     /// left the scene saw itself, which is clean: only overflow is left, and that is nobody's fault but the sample's.
-    pub vertex: Option<(u32, u32)>,
+    pub vertex: Option<FaultyVertex>,
     /// What a unit of its radiance adds to the pixel, if nothing is in the way.
     pub weight: Vec3,
     /// By its number; none where nothing can be in the way.

@@ -45,7 +45,7 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
             let shadow_ray = Some(samples.shadow_ray(ray, vertex.see_through(round, lane, lobe_pdf)));
             samples.samples.push(LightSample {
                 path: vertices.paths[lane],
-                vertex: Some((vertices.depth(lane), vertices.material)),
+                vertex: Some(vertices.named(lane)),
                 weight: weights.total.get(lane),
                 shadow_ray,
                 source,

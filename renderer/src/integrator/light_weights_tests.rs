@@ -9,7 +9,7 @@ use super::super::path::Path;
 use super::super::scatter::RayOrigin;
 use super::super::vertices::receiver;
 use super::*;
-use crate::bsdf::{BsdfSample, Specular, SslLobes};
+use crate::bsdf::{BsdfSample, LobeLists, Specular, SslLobes};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
 use crate::light::{self, LightSampleContext};
@@ -147,14 +147,8 @@ fn both_strategies_see_the_same_emitter() {
             let point =
                 ShadingPoint { hit, surface, partials, incident: drawn.wi, ray_depth: 1, ..ShadingPoint::default() };
             let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
-            material.shade(
-                &[point],
-                scene.surroundings(),
-                &scene.textures,
-                &mut scratch,
-                (&mut lobes, &mut ssl),
-                &mut shaded,
-            );
+            let lists = LobeLists { rust: &mut lobes, ssl: &mut ssl };
+            material.shade(&[point], scene.surroundings(), &scene.textures, &mut scratch, lists, &mut shaded);
             let by_lobes = shaded[0].emission;
             assert!((by_light - by_lobes).abs().max_element() < 0.02, "{i}: {by_light} {by_lobes}");
             values.push(by_light.x);

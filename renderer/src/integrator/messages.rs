@@ -9,12 +9,27 @@ use std::collections::HashMap;
 /// Distinct messages that are kept.
 pub const MAX_MESSAGES: usize = 1000;
 
-/// Where something was said: y, x, sample, bounce, and which message of that hit.
-pub type Place = (u32, u32, u32, u32, u32);
+/// Where something was said, in the order in which messages are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessagePlace {
+    pub y: u32,
+    pub x: u32,
+    pub sample: u32,
+    pub bounce: u32,
+    /// Which message of the batch.
+    pub order: u32,
+}
+
+/// What a shader said at a vertex of a path.
+pub struct PathMessage {
+    pub path: u32,
+    pub bounce: u32,
+    pub text: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    pub place: Place,
+    pub place: MessagePlace,
     pub text: String,
     /// How often it was said.
     pub count: u64,
@@ -22,7 +37,7 @@ pub struct Message {
 
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
-    by_text: HashMap<String, (Place, u64)>,
+    by_text: HashMap<String, (MessagePlace, u64)>,
     /// How much was said in all.
     pub total: u64,
     /// Distinct messages were dropped, so that counts of others may fall short.
@@ -30,7 +45,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn add(&mut self, place: Place, text: String, count: u64) {
+    pub fn add(&mut self, place: MessagePlace, text: String, count: u64) {
         let known = self.by_text.entry(text).or_insert((place, 0));
         known.0 = known.0.min(place);
         known.1 += count;
@@ -63,7 +78,7 @@ impl Messages {
         if self.by_text.len() <= MAX_MESSAGES {
             return;
         }
-        let mut places: Vec<Place> = self.by_text.values().map(|(place, _)| *place).collect();
+        let mut places: Vec<MessagePlace> = self.by_text.values().map(|(place, _)| *place).collect();
         places.sort_unstable();
         let last = places[MAX_MESSAGES - 1];
         self.by_text.retain(|_, (place, _)| *place <= last);
@@ -73,7 +88,7 @@ impl Messages {
     /// The messages in the order of their places.
     pub fn list(mut self) -> Vec<Message> {
         self.shrink();
-        let one = |(text, (place, count)): (String, (Place, u64))| Message { place, text, count };
+        let one = |(text, (place, count)): (String, (MessagePlace, u64))| Message { place, text, count };
         let mut list: Vec<Message> = self.by_text.into_iter().map(one).collect();
         list.sort_unstable_by_key(|m| m.place);
         list
@@ -86,9 +101,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_does_not_depend_on_the_order() {
-        let said: Vec<(Place, String)> =
-            (0..5000_u32).map(|i| ((i % 70, i % 13, 0, 0, i), format!("message {}", i % 2500))).collect();
-        let collect = |said: &mut dyn Iterator<Item = &(Place, String)>| {
+        let place = |i: u32| MessagePlace { y: i % 70, x: i % 13, sample: 0, bounce: 0, order: i };
+        let said: Vec<(MessagePlace, String)> =
+            (0..5000).map(|i| (place(i), format!("message {}", i % 2500))).collect();
+        let collect = |said: &mut dyn Iterator<Item = &(MessagePlace, String)>| {
             let mut all = Messages::default();
             said.for_each(|(place, text)| all.add(*place, text.clone(), 1));
             all

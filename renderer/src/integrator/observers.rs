@@ -4,6 +4,7 @@
 use super::accumulate::accumulate_light;
 use super::aov::FirstHit;
 use super::counts::BatchCounts;
+use super::faults::PathFault;
 use super::path_tracer;
 use super::probe::{ProbedDirection, ProbedHit};
 use super::termination::Termination;
@@ -48,7 +49,7 @@ pub fn tell_faults(work: &mut Workspace) {
     for lane in vertices.lanes().filter(|&lane| !vertices.finite[lane]) {
         let path = vertices.paths[lane];
         paths[path as usize].faulty = true;
-        faulty.push((path, vertices.depth(lane), vertices.material));
+        faulty.push(PathFault { path, vertex: vertices.named(lane) });
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::clock::{Stage, Timed};
 use super::differentials::Differentials;
+use super::messages::PathMessage;
 use super::path::{Path, SurfaceHit};
 use super::view::View;
 use super::watch::Watch;
 use super::workspace::Workspace;
+use crate::bsdf::LobeLists;
 use crate::geometry::Wanted;
 use crate::geometry::surface::{self, Asked};
 use crate::material::ShadingPoint;
@@ -88,14 +90,16 @@ fn run(scene: &Scene, work: &mut Workspace) {
         false => &textures,
     };
     let begin = (work.view == Some(View::Time)).then(Instant::now);
-    let (lobes, shaded) = ((&mut vertices.lobes, &mut vertices.ssl), &mut vertices.shaded);
+    let lists = LobeLists { rust: &mut vertices.lobes, ssl: &mut vertices.ssl };
+    let shaded = &mut vertices.shaded;
     if material.prints() {
         let listener = Listener::new(host, material.parameters());
-        material.shade(&vertices.points, scene.surroundings(), &listener, scratch, lobes, shaded);
+        material.shade(&vertices.points, scene.surroundings(), &listener, scratch, lists, shaded);
         let said = listener.messages().into_iter();
-        work.said.extend(said.map(|(lane, text)| (vertices.paths[lane], vertices.step, text)));
+        let message = |(lane, text)| PathMessage { path: vertices.paths[lane], bounce: vertices.step, text };
+        work.said.extend(said.map(message));
     } else {
-        material.shade(&vertices.points, scene.surroundings(), host, scratch, lobes, shaded);
+        material.shade(&vertices.points, scene.surroundings(), host, scratch, lists, shaded);
     }
     if let Some(begin) = begin {
         // The lanes of a block share its time.

@@ -2,6 +2,7 @@
 //! lane.
 
 use super::differentials::Differentials;
+use super::faults::FaultyVertex;
 use super::guided_lanes::GuidedLanes;
 use super::narrow_shares::Mapped;
 use super::numbers::BlockNumbers;
@@ -166,6 +167,11 @@ impl Vertices {
     /// Bounces before this vertex; 0 for what the camera sees.
     pub fn depth(&self, lane: usize) -> u32 {
         self.points[lane].ray_depth
+    }
+
+    /// As it is named where something of it is no number.
+    pub fn named(&self, lane: usize) -> FaultyVertex {
+        FaultyVertex { bounce: self.depth(lane), material: self.material }
     }
 
     /// Whether no path goes on from it but straight on.

@@ -4,7 +4,8 @@ use super::accumulate::accumulate_light;
 use super::clock::{Clock, Stage};
 use super::counts::BatchCounts;
 use super::differentials::Differentials;
-use super::faults::FaultPlace;
+use super::faults::{FaultPlace, FaultyVertex, PathFault};
+use super::messages::{MessagePlace, PathMessage};
 use super::occupancy::Kind;
 use super::order::block_end;
 use super::path::{MAX_PASSES, Path};
@@ -120,11 +121,11 @@ pub fn trace(
         let (x, y) = tile.pixel(pixel);
         (y, x, samples.start + root % samples.len() as u32)
     };
-    for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
+    for (order, PathMessage { path, bounce, text }) in std::mem::take(&mut work.said).into_iter().enumerate() {
         let (y, x, sample) = place(path);
-        work.messages.add((y, x, sample, depth, order as u32), text, 1);
+        work.messages.add(MessagePlace { y, x, sample, bounce, order: order as u32 }, text, 1);
     }
-    for (path, bounce, material) in std::mem::take(&mut work.faulty) {
+    for PathFault { path, vertex: FaultyVertex { bounce, material } } in std::mem::take(&mut work.faulty) {
         let (y, x, sample) = place(path);
         work.faults.add(material, FaultPlace { y, x, sample, bounce });
     }

@@ -4,10 +4,10 @@ use super::aov::Recorded;
 use super::clock::Clock;
 use super::differentials::BounceRecords;
 use super::emission::EmissionMemory;
-use super::faults::Faults;
+use super::faults::{Faults, PathFault};
 use super::light_directions::LightDirections;
 use super::light_samples::{DrawnLight, LightSamples};
-use super::messages::Messages;
+use super::messages::{Messages, PathMessage};
 use super::order::Order;
 use super::path::{Path, SurfaceHit};
 use super::probe::{NotedLight, Probe};
@@ -66,11 +66,11 @@ pub struct Workspace {
     pub view: Option<View>,
     /// For that, what the shader of the block did.
     pub seen: WatchedLookUps,
-    /// What shaders said: the path, the bounce, and the text.
-    pub said: Vec<(u32, u32, String)>,
+    /// What shaders said.
+    pub said: Vec<PathMessage>,
     pub messages: Messages,
-    /// Values that were no numbers: the path, the bounce, and the material.
-    pub faulty: Vec<(u32, u32, u32)>,
+    /// Where paths came to values that were no numbers.
+    pub faulty: Vec<PathFault>,
     pub faults: Faults,
 }
 

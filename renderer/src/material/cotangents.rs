@@ -3,7 +3,7 @@
 
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Entry, Material, ShadingPoint, place, places};
-use crate::bsdf::{Lobes, Place, SslLobeCotangents, SslLobes};
+use crate::bsdf::{LobeLists, Lobes, Place, SslLobeCotangents, SslLobes};
 use crate::math::lanes::first_lanes;
 use glam::Vec3;
 use smallvec::SmallVec;
@@ -84,7 +84,7 @@ impl Material {
             let mut entries = Entries::new();
             rust.clear();
             ssl.list.clear();
-            self.read_entries(point, &table, lane, (&mut rust, ssl), |entry| entries.push(entry));
+            self.read_entries(point, &table, lane, LobeLists { rust: &mut rust, ssl }, |entry| entries.push(entry));
             entries
         };
         let entries = points.iter().enumerate().map(&mut of_lane).collect();

@@ -2,7 +2,7 @@
 
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Material, ShadingPoint, place};
-use crate::bsdf::{Lobes, Place, SslLobes, WeightedLobe, WeightedSslLobe};
+use crate::bsdf::{LobeLists, Lobes, Place, SslLobes, WeightedSslLobe};
 use crate::math::lanes::Row3;
 use glam::Vec3;
 use ssl_compiler::runtime::{Layer, read3};
@@ -27,7 +27,7 @@ impl Material {
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
-        lists: (&mut Vec<WeightedLobe>, &mut SslLobes),
+        lists: LobeLists<'_>,
     ) -> (Vec3, bool) {
         self.read_entries(point, table, lane, lists, |_| {})
     }
@@ -38,7 +38,7 @@ impl Material {
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
-        (lobes, ssl): (&mut Vec<WeightedLobe>, &mut SslLobes),
+        LobeLists { rust: lobes, ssl }: LobeLists<'_>,
         mut tell: impl FnMut(Entry),
     ) -> (Vec3, bool) {
         let (outputs, place) = (table.rows, place(point));

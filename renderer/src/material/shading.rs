@@ -2,7 +2,7 @@
 
 use super::table::{SlotKind, Table};
 use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, places};
-use crate::bsdf::{SslLobes, WeightedLobe};
+use crate::bsdf::{LobeLists, SslLobes, WeightedLobe};
 use crate::math::lanes::{first_lanes, mask_of};
 use glam::Vec3;
 use ssl_compiler::runtime::{Block, BlockStatus, HostServices, LANES, Row};
@@ -16,7 +16,7 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        lists: (&mut Vec<WeightedLobe>, &mut SslLobes),
+        lists: LobeLists<'_>,
         shaded: &mut Vec<Shaded>,
     ) {
         let status = self.rehearse(points, around, host, scratch, lists, shaded);
@@ -30,7 +30,7 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        (lobes, ssl): (&mut Vec<WeightedLobe>, &mut SslLobes),
+        LobeLists { rust: lobes, ssl }: LobeLists<'_>,
         shaded: &mut Vec<Shaded>,
     ) -> BlockStatus {
         let status = self.run(points, around, host, scratch);
@@ -42,7 +42,7 @@ impl Material {
             let (start, start_ssl) = (lobes.len(), ssl.list.len());
             let ended = status.errors[lane].is_some() || (ssl.is_unlisted && !self.has_rust);
             let (emission, finite) =
-                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, ssl)) };
+                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, LobeLists { rust: lobes, ssl }) };
             let finite = finite && odd >> lane & 1 == 0;
             shaded.push(Shaded { emission, lobes: start..lobes.len(), ssl: start_ssl..ssl.list.len(), finite });
         }
@@ -108,7 +108,7 @@ impl Material {
             match status.errors[lane] {
                 Some(_) => Vec3::ZERO,
                 None => {
-                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut ssl));
+                    let (emission, _) = self.read(point, &table, lane, LobeLists { rust: &mut lobes, ssl: &mut ssl });
                     of(emission, &lobes)
                 }
             }

@@ -1,7 +1,7 @@
 //! What focuses light: balls round the shapes whose materials have narrow lobes. Photons of a guide are sent there more often than
 //! elsewhere, those of a photon map there alone.
 
-use crate::bsdf::{Bsdf, BsdfSample, SslLobe, SslLobes};
+use crate::bsdf::{Bsdf, BsdfSample, LobeLists, SslLobe, SslLobes};
 use crate::geometry::{Body, Geometry, Surface};
 use crate::material::{Scratch, ShadingPoint};
 use crate::math::Distribution;
@@ -124,7 +124,8 @@ fn may_focus(scene: &Scene, material: usize) -> bool {
     });
     let (mut lobes, mut ssl, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
     let (around, material) = (scene.surroundings(), &scene.materials[material]);
-    material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut ssl), &mut shaded);
+    let lists = LobeLists { rust: &mut lobes, ssl: &mut ssl };
+    material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), lists, &mut shaded);
     scene.textures.cache().release();
     points.iter().zip(&shaded).any(|(point, shaded)| {
         let wo = -point.incident;

@@ -5,7 +5,7 @@ use super::history::of_energy;
 use super::irradiance;
 use super::photon_tree::CausticPhoton;
 use super::rounds::{self, PhotonBudget, ROUND};
-use super::sources::{Sources, has_bright_sky};
+use super::sources::{Aim, Sources, has_bright_sky};
 use super::walk::{PhotonVisitor, samplers, walk};
 use crate::integrator::narrow_shares::narrow_share_of;
 use crate::integrator::numbers::BounceNumbers;
@@ -41,8 +41,8 @@ pub fn map(scene: &Scene, visible: &Ball, seed: u32, budget: &PhotonBudget<'_>) 
     let bounces = scene.integrator.max_depth.min(LONGEST).checked_sub(1).filter(|bounces| *bounces > 0);
     let all_casters = casters::find(scene);
     let casters = casters::of_picture(&all_casters, visible);
-    let targets = (Targets::whole(casters.clone()), Targets::graded(&all_casters, visible));
-    let sources = Sources::towards(scene, targets);
+    let (targets, of_delta) = (Targets::whole(casters.clone()), Targets::graded(&all_casters, visible));
+    let sources = Sources::towards(scene, Aim { targets, of_delta, anywhere: 0.0 });
     let (Some(bounces), Some(sources)) = (bounces, sources) else { return (None, budget.rounds) };
     let mut all = Vec::new();
     let rounds = rounds::trace(

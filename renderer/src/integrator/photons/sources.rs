@@ -18,18 +18,29 @@ use std::f32::consts::{FRAC_1_PI, TAU};
 /// The lights of a scene that photons leave.
 pub struct Sources<'a> {
     scene: &'a Scene,
-    shapes: Option<EmissionSampler>,
-    sky: Vec<Sky<'a>>,
-    points: Vec<(&'a PointLight, LightName)>,
+    lights: Lights<'a>,
     point_choice: Distribution,
     /// Which of these kinds there are, in the order of [`Kind`].
     kinds: Distribution,
-    /// Of lights with an extent, and of delta lights.
-    targets: Targets,
-    of_delta: Targets,
+    aim: Aim,
     world: Ball,
-    /// The share that is sent anywhere, not to targets.
-    anywhere: f32,
+}
+
+/// Those lights, by how photons leave them.
+struct Lights<'a> {
+    shapes: Option<EmissionSampler>,
+    sky: Vec<Sky<'a>>,
+    points: Vec<(&'a PointLight, LightName)>,
+}
+
+/// What photons of them are aimed at, in part.
+pub struct Aim {
+    /// Those of lights with an extent.
+    pub targets: Targets,
+    /// Those of delta lights.
+    pub of_delta: Targets,
+    /// The share that is sent anywhere instead.
+    pub anywhere: f32,
 }
 
 enum Sky<'a> {
@@ -100,26 +111,24 @@ impl<'a> Sources<'a> {
     /// focused. Shapes whose shaders say what they send out count as if that were the same everywhere.
     pub fn of_guide(scene: &'a Scene) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, true);
-        let targets = (Targets::whole(casters::find(scene)), Targets::whole(Vec::new()));
-        Sources::new(scene, targets, 0.5, (shapes, sky(scene).collect(), Vec::new()))
+        let (targets, of_delta) = (Targets::whole(casters::find(scene)), Targets::whole(Vec::new()));
+        let lights = Lights { shapes, sky: sky(scene).collect(), points: Vec::new() };
+        Sources::new(scene, Aim { targets, of_delta, anywhere: 0.5 }, lights)
     }
 
-    /// Of all light that goes to targets, that of delta lights to the second ones, but for that of shapes whose shaders say what they send out; `None` where there is none.
-    pub fn towards(scene: &'a Scene, targets: (Targets, Targets)) -> Option<Sources<'a>> {
+    /// Of all light that goes where photons are aimed, but for that of shapes whose shaders say what they send out; `None` where there is
+    /// none.
+    pub fn towards(scene: &'a Scene, aim: Aim) -> Option<Sources<'a>> {
         let shapes = EmissionSampler::new(&scene.geometry, &scene.lights, false);
         let parallel = scene.parallel.iter().map(|(light, name)| Sky::Parallel(light, *name));
         let points = scene.lights.all_points().map(|(_, light, name)| (light, name)).collect();
-        Sources::new(scene, targets, 0.0, (shapes, sky(scene).chain(parallel).collect(), points))
+        Sources::new(scene, aim, Lights { shapes, sky: sky(scene).chain(parallel).collect(), points })
     }
 
-    fn new(
-        scene: &'a Scene,
-        (targets, of_delta): (Targets, Targets),
-        anywhere: f32,
-        (shapes, sky, points): (Option<EmissionSampler>, Vec<Sky<'a>>, Vec<(&'a PointLight, LightName)>),
-    ) -> Option<Sources<'a>> {
+    fn new(scene: &'a Scene, aim: Aim, lights: Lights<'a>) -> Option<Sources<'a>> {
+        let Lights { shapes, sky, points } = lights;
         let world = Ball::round(scene.geometry.bounds()?);
-        let (aims, aims_of_delta) = (!targets.is_empty(), !of_delta.is_empty());
+        let (aims, aims_of_delta) = (!aim.targets.is_empty(), !aim.of_delta.is_empty());
         let sky: Vec<Sky<'a>> =
             sky.into_iter().filter(|sky| if sky.is_delta() { aims_of_delta } else { aims }).collect();
         let there = [!sky.is_empty(), shapes.is_some() && aims, !points.is_empty() && aims_of_delta];
@@ -127,13 +136,13 @@ impl<'a> Sources<'a> {
         any.then(|| {
             let kinds = Distribution::new(there.map(|is| if is { 1.0 } else { 0.0 }));
             let point_choice = Distribution::new(points.iter().map(|(light, _)| luminance(light.intensity)));
-            Sources { scene, shapes, sky, points, point_choice, kinds, targets, of_delta, world, anywhere }
+            Sources { scene, lights: Lights { shapes, sky, points }, point_choice, kinds, aim, world }
         })
     }
 
     /// Whether some of them are delta lights.
     pub fn has_delta_lights(&self) -> bool {
-        !self.points.is_empty() || self.sky.iter().any(Sky::is_delta)
+        !self.lights.points.is_empty() || self.lights.sky.iter().any(Sky::is_delta)
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
@@ -145,7 +154,7 @@ impl<'a> Sources<'a> {
         let (point, direction, choices) = (pair(POINT), pair(DIRECTION), pair(CHOICES));
         sampler.start_at(0);
         let (kind, chance, rest) = self.kinds.sample(choices.x);
-        let (anywhere, choices) = split(Vec2::new(rest, choices.y), self.anywhere);
+        let (anywhere, choices) = split(Vec2::new(rest, choices.y), self.aim.anywhere);
         let light_ray = match Kind::ALL[kind] {
             Kind::Sky => self.leave_sky(point, direction, choices, anywhere)?,
             Kind::Shape => self.leave_shape(point, direction, choices, anywhere)?,
@@ -165,17 +174,17 @@ impl<'a> Sources<'a> {
 
     /// Where a shape that emits sends one, and its power.
     fn leave_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, anywhere: bool) -> Option<LightRay> {
-        let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
+        let (scene, shapes) = (self.scene, self.lights.shapes.as_ref()?);
         let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
         let wi = match anywhere {
             true => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
             false => {
-                let (axis, one_minus_cosine) = self.targets.choose(choices.x).cone(left.position);
+                let (axis, one_minus_cosine) = self.aim.targets.choose(choices.x).cone(left.position);
                 Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize()
             }
         };
         let cosine = wi.dot(left.normal).max(0.0);
-        let towards = self.targets.density(|ball| ball.towards(left.position, wi));
+        let towards = self.aim.targets.density(|ball| ball.towards(left.position, wi));
         let pdf = self.mixed(cosine * FRAC_1_PI, towards);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.radiance * (left.area * cosine / pdf);
@@ -186,12 +195,12 @@ impl<'a> Sources<'a> {
     /// Where a delta light sends one to a target, and its power.
     fn leave_point(&self, point: Vec2, direction: Vec2, choices: Vec2) -> Option<LightRay> {
         let (number, chance, _) = self.point_choice.sample(point.x);
-        let (light, light_name) = self.points[number];
-        let (axis, one_minus_cosine) = self.of_delta.choose(choices.x).cone(light.position);
+        let (light, light_name) = self.lights.points[number];
+        let (axis, one_minus_cosine) = self.aim.of_delta.choose(choices.x).cone(light.position);
         let wi = Frame::about(axis).to_world(uniform_cone(direction, one_minus_cosine)).normalize();
         // At a distance of 1, what arrives is what is sent out per steradian.
         let intensity = light.arriving(light.position + wi)?.irradiance;
-        let pdf = self.of_delta.density(|ball| ball.towards(light.position, wi));
+        let pdf = self.aim.of_delta.density(|ball| ball.towards(light.position, wi));
         let from = Origin { light_name, is_environment: false };
         Some(LightRay { ray: Ray::new(light.position, wi, 0.5), power: intensity / (pdf * chance), from })
     }
@@ -199,8 +208,8 @@ impl<'a> Sources<'a> {
     /// Where the environment or another light in the sky sends one, and its power.
     fn leave_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, anywhere: bool) -> Option<LightRay> {
         let scene = self.scene;
-        let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
-        let sky = &self.sky[number];
+        let number = ((choices.y * self.lights.sky.len() as f32) as usize).min(self.lights.sky.len() - 1);
+        let sky = &self.lights.sky[number];
         let (to_light, radiance, pdf) = match sky {
             Sky::Sun(sun, _) => {
                 let (to_light, pdf) = sun.sample(direction);
@@ -221,7 +230,7 @@ impl<'a> Sources<'a> {
                 (d, scene.environment.radiance(&scene.textures, &seen), pdf)
             }
         };
-        let targets = if sky.is_delta() { &self.of_delta } else { &self.targets };
+        let targets = if sky.is_delta() { &self.aim.of_delta } else { &self.aim.targets };
         let target = if anywhere { self.world } else { targets.choose(choices.x) };
         let disk = concentric_disk(point) * target.radius;
         let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
@@ -229,7 +238,7 @@ impl<'a> Sources<'a> {
         let across = self.mixed(self.world.across(through, to_light), towards);
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
-        let power = radiance * (self.sky.len() as f32 / (pdf * across));
+        let power = radiance * (self.lights.sky.len() as f32 / (pdf * across));
         let from = match sky {
             Sky::Sun(_, light_name) | Sky::Parallel(_, light_name) => {
                 Origin { light_name: *light_name, is_environment: false }
@@ -241,7 +250,7 @@ impl<'a> Sources<'a> {
 
     /// The density of sending photons anywhere and to targets, by both.
     fn mixed(&self, anywhere: f32, towards: f32) -> f32 {
-        self.anywhere * anywhere + (1.0 - self.anywhere) * towards
+        self.aim.anywhere * anywhere + (1.0 - self.aim.anywhere) * towards
     }
 }
 
