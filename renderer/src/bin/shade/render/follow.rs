@@ -111,6 +111,13 @@ fn look_up(l: &LookUp) -> String {
 }
 
 fn light(l: &ProbedLight) -> String {
+    let (wi, value, adds) = (list(&l.wi), list(&l.value), list(&l.adds));
+    if l.kind == "photons" {
+        return format!(
+            "light that photons brought, some of it from {wi}, value {value}, share {}: adds {adds}",
+            l.share
+        );
+    }
     let pdf = l.pdf.map_or(String::new(), |pdf| format!(", pdf {pdf}"));
     let shadowed = match l.visible {
         [0.0, 0.0, 0.0] if l.shadowed => ", in shadow".to_owned(),
@@ -118,14 +125,8 @@ fn light(l: &ProbedLight) -> String {
         ref visible => format!(", of which {} passes what is between", list(visible)),
     };
     format!(
-        "light {} towards {} at {}{pdf}, pdf of the lobes {}, value {}, share {}{shadowed}: adds {}",
-        l.kind,
-        list(&l.wi),
-        l.distance,
-        l.lobes_pdf,
-        list(&l.value),
-        l.share,
-        list(&l.adds)
+        "light {} towards {wi} at {}{pdf}, pdf of the lobes {}, value {value}, share {}{shadowed}: adds {adds}",
+        l.kind, l.distance, l.lobes_pdf, l.share
     )
 }
 
@@ -134,5 +135,19 @@ fn list(values: &[f32]) -> String {
     match values {
         [one] => one.to_string(),
         _ => format!("({})", values.iter().map(f32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has no distance and no density does not seem to have some of 0.
+    #[test]
+    fn photons_are_no_light_at_a_distance() {
+        let photons = ProbedLight { kind: "photons", wi: [0.0, 1.0, 0.0], share: 0.5, ..ProbedLight::default() };
+        let expected =
+            "light that photons brought, some of it from (0, 1, 0), value (0, 0, 0), share 0.5: adds (0, 0, 0)";
+        assert_eq!(light(&photons), expected);
     }
 }
