@@ -120,9 +120,11 @@ pub fn render_with(
     let goes_on = control.from.is_some();
     let (film, done) = match control.from {
         Some(from) => {
+            let rounds = from.plan.photon_rounds;
+            let gone_on = gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?;
             // Its photons may have been cut short.
-            plan.photon_rounds = from.plan.photon_rounds;
-            gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?
+            plan.photon_rounds = rounds;
+            gone_on
         }
         None => (Film::new(plan.window, plan.shape()), Done::default()),
     };

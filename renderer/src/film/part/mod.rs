@@ -142,13 +142,12 @@ impl Plan {
 
     /// Whether a render of this plan may go on from samples of `other`, which may be for fewer samples a pixel.
     pub fn goes_on_from(&self, other: &Plan) -> Result<(), Misfit> {
-        if other.samples < self.samples {
-            let as_many = Plan { samples: self.samples, dependence: self.dependence, ..other.clone() };
-            self.fits(&as_many)?;
-            let alike = other.dependence == self.dependence;
-            return if alike { Ok(()) } else { Err(Misfit::Dependence(self.samples, other.samples)) };
-        }
-        self.fits(other)
+        // What goes on keeps to the photons that there were.
+        let as_many =
+            Plan { samples: other.samples.max(self.samples), photon_rounds: self.photon_rounds, ..other.clone() };
+        self.fits(&as_many)?;
+        let alike = other.samples >= self.samples || other.dependence == self.dependence;
+        if alike { Ok(()) } else { Err(Misfit::Dependence(self.samples, other.samples)) }
     }
 
     /// The rest of [`Plan::fits`].
