@@ -122,8 +122,8 @@ pub fn render_with(
         Some(from) => {
             let rounds = from.plan.photon_rounds;
             let gone_on = gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?;
-            // Its photons may have been cut short.
-            plan.photon_rounds = rounds;
+            // Its photons may have been cut short. No file can ask for more than the picture is worth.
+            plan.photon_rounds = plan.photon_rounds.min(rounds);
             gone_on
         }
         None => (Film::new(plan.window, plan.shape()), Done::default()),
