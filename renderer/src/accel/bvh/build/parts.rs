@@ -5,7 +5,7 @@ use super::super::boxes::{Boxes, WIDTH};
 use super::super::node::{Child, Node};
 use super::binary::{Branch, tree};
 use super::split::{Extent, Reference};
-use super::widen::{Plan, leaf_costs};
+use super::widen::{LonePlan, Plan, Plans, leaf_costs};
 use glam::Vec3;
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
@@ -13,8 +13,10 @@ use smallvec::{SmallVec, smallvec};
 /// The most references of a part, which one thread makes.
 const PART: usize = 1 << 13;
 
-/// Parts of which nodes and blocks are made at a time: as many as keep threads busy.
-const AT_A_TIME: usize = 32;
+/// Parts that are made at a time: as many as keep threads busy.
+fn at_a_time() -> usize {
+    4 * rayon::current_num_threads()
+}
 
 /// A node and its slot; `None` for the root, which is in none.
 type Place = Option<(usize, usize)>;
@@ -25,7 +27,7 @@ type Roots = Vec<(u32, Place)>;
 /// A tree over references, and its blocks. `pack` makes the blocks of a leaf, one at least.
 ///
 /// First comes a tree whose leaves are parts, then a tree of each part, and of all together it is decided which branches
-/// become nodes. These and the blocks are made from the last part on, and its references let go. The same comes out for any
+/// become nodes. These and the blocks are made from the last part on, and its tree and references let go. The same comes out for any
 /// number of threads.
 pub fn build<B: Send>(
     mut references: Vec<Reference>,
@@ -37,18 +39,22 @@ pub fn build<B: Send>(
     let top = tree(&mut references, |b| b.range().len() <= PART);
     let Extent { low, high } = top[0].extent;
     let ends: Vec<Branch> = top.iter().filter(|b| b.second == 0).copied().collect();
-    let of_part = |range: &mut [Reference]| Plan::new(tree(range, |_| false), leaf_costs);
-    let parts: Vec<Plan> = ranges(&mut references, &ends).into_par_iter().map(of_part).collect();
+    let of_part = |range: &mut [Reference]| LonePlan::new(tree(range, |_| false), leaf_costs);
+    let mut parts = Plans::over(references.len());
+    let mut rest = ranges(&mut references, &ends);
+    while !rest.is_empty() {
+        let some = rest.drain(..rest.len().min(at_a_time())).collect::<Vec<_>>();
+        some.into_par_iter().map(of_part).collect::<Vec<_>>().into_iter().for_each(|plan| parts.push(plan));
+    }
     let mut nodes = Vec::new();
-    let roots = lay_top(top, &ends, &parts, &mut nodes);
-    let mut parts: Vec<(Branch, Plan, Roots)> =
-        ends.into_iter().zip(parts).zip(roots).map(|((range, plan), roots)| (range, plan, roots)).collect();
+    let mut roots = lay_top(top, &ends, &parts, &mut nodes);
     let (mut blocks, mut root) = (Vec::new(), Child::default());
-    while !parts.is_empty() {
-        let some = parts.split_off(parts.len().saturating_sub(AT_A_TIME));
-        let made =
-            |(range, plan, roots): (Branch, Plan, Roots)| Made::new(&references[range.range()], &plan, roots, &pack);
-        let begin = some[0].0.begin as usize;
+    while !roots.is_empty() {
+        let first = roots.len().saturating_sub(at_a_time());
+        let made = |(part, roots): (usize, Roots)| {
+            Made::new(&references[ends[part].range()], &parts.get(part), roots, &pack)
+        };
+        let some: Vec<_> = (first..).zip(roots.split_off(first)).collect();
         for made in some.into_par_iter().map(made).collect::<Vec<_>>() {
             for (child, place) in made.join(&mut nodes, &mut blocks) {
                 match place {
@@ -57,7 +63,8 @@ pub fn build<B: Send>(
                 }
             }
         }
-        references.truncate(begin);
+        parts.truncate(first);
+        references.truncate(ends[first].begin as usize);
         references.shrink_to_fit();
     }
     if root.blocks().is_some() {
@@ -76,12 +83,13 @@ fn ranges<'a>(references: &'a mut [Reference], parts: &[Branch]) -> Vec<&'a mut 
 }
 
 /// Makes the nodes above the parts; returns for each of these what has its place there.
-fn lay_top(top: Vec<Branch>, ends: &[Branch], parts: &[Plan], nodes: &mut Vec<Node>) -> Vec<Roots> {
-    let mut roots = vec![Roots::new(); parts.len()];
+fn lay_top(top: Vec<Branch>, ends: &[Branch], parts: &Plans, nodes: &mut Vec<Node>) -> Vec<Roots> {
+    let mut roots = vec![Roots::new(); ends.len()];
     // Parts are in the order of their references.
     let part_of = |branch: &Branch| ends.partition_point(|end| end.begin < branch.begin);
-    let top = Plan::new(top, |branch| parts[part_of(branch)].costs);
-    if parts.len() == 1 {
+    let top = LonePlan::new(top, |branch| parts.get(part_of(branch)).costs);
+    let top = top.get();
+    if ends.len() == 1 {
         roots[0].push((0, None));
         return roots;
     }
@@ -94,9 +102,9 @@ fn lay_top(top: Vec<Branch>, ends: &[Branch], parts: &[Plan], nodes: &mut Vec<No
                 continue;
             }
             let part = part_of(branch);
-            let inside = parts[part].shares(0, share.slots).into_iter();
-            children
-                .extend(inside.map(|s| (parts[part].branches[s.branch as usize].extent, Slot::End((part, s.branch)))));
+            let plan = parts.get(part);
+            let inside = plan.shares(0, share.slots).into_iter();
+            children.extend(inside.map(|s| (plan.branches[s.branch as usize].extent, Slot::End((part, s.branch)))));
         }
         children
     };
@@ -115,7 +123,7 @@ struct Made<B> {
 }
 
 impl<B> Made<B> {
-    fn new(references: &[Reference], plan: &Plan, roots: Roots, pack: impl Fn(&[Reference], &mut Vec<B>)) -> Made<B> {
+    fn new(references: &[Reference], plan: &Plan<'_>, roots: Roots, pack: impl Fn(&[Reference], &mut Vec<B>)) -> Made<B> {
         let (mut nodes, mut blocks) = (Vec::new(), Vec::new());
         let mut leaf = |branch: u32| {
             let first = blocks.len();

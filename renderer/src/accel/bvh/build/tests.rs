@@ -5,7 +5,7 @@ use super::super::node::{Child, Node};
 use super::binary::{Branch, tree};
 use super::parts;
 use super::split::{BLOCK, Extent, Measure, Reference, split};
-use super::widen::{LEAF, NODE, Plan, leaf_costs};
+use super::widen::{LEAF, LonePlan, NODE, leaf_costs};
 use crate::sampler::Sampler;
 use glam::Vec3;
 
@@ -179,7 +179,7 @@ fn children_are_chosen_such_that_nothing_is_cheaper() {
         let root = branches[0].extent;
         assert_eq!(root, boxes.iter().fold(Extent::EMPTY, |all, b| all.union(around(b))));
         let close = |cost: f64| assert!((cost - expected).abs() <= 1e-9 * expected, "{cost} {expected}");
-        close(Plan::new(branches, leaf_costs).costs[0]);
+        close(LonePlan::new(branches, leaf_costs).get().costs[0]);
         // What is laid out costs what was planned.
         let block = |four: &[Reference]| four.iter().fold(Extent::EMPTY, |all, r| all.union(r.extent()));
         let (tree, blocks) = parts::build(references, |leaf, blocks| {

@@ -25,12 +25,28 @@ struct Choice {
     leaf: bool,
 }
 
-/// A tree with two children a node, and what is to become of it.
-pub struct Plan {
-    pub branches: Vec<Branch>,
+/// Trees with two children a node, and what is to become of each. They lie in lists of all of them, so that the memory of the last
+/// ones can be given back.
+pub struct Plans {
+    branches: Vec<Branch>,
     choices: Vec<Choice>,
+    /// Where each tree ends, and what its root costs.
+    ends: Vec<(usize, Costs)>,
+}
+
+/// One of them.
+pub struct Plan<'a> {
+    pub branches: &'a [Branch],
+    choices: &'a [Choice],
     /// Of the root.
     pub costs: Costs,
+}
+
+/// One that is not among others yet.
+pub struct LonePlan {
+    branches: Vec<Branch>,
+    choices: Vec<Choice>,
+    costs: Costs,
 }
 
 /// A branch that stands in slots of a node: in one, or if it has no children in all that it gets.
@@ -39,9 +55,9 @@ pub struct Share {
     pub slots: usize,
 }
 
-impl Plan {
+impl LonePlan {
     /// `costs` says what a branch without children costs.
-    pub fn new(branches: Vec<Branch>, costs: impl Fn(&Branch) -> Costs) -> Plan {
+    pub fn new(branches: Vec<Branch>, costs: impl Fn(&Branch) -> Costs) -> LonePlan {
         let mut choices = vec![Choice { first: [0; WIDTH - 1], leaf: true }; branches.len()];
         let mut all = vec![[0.0; WIDTH - 1]; branches.len()];
         for (i, branch) in branches.iter().enumerate().rev() {
@@ -51,9 +67,50 @@ impl Plan {
                 (all[i], choices[i]) = choose(branch, &all[i + 1], &all[branch.second as usize]);
             }
         }
-        Plan { branches, choices, costs: all[0] }
+        LonePlan { branches, choices, costs: all[0] }
     }
 
+    pub fn get(&self) -> Plan<'_> {
+        Plan { branches: &self.branches, choices: &self.choices, costs: self.costs }
+    }
+}
+
+impl Plans {
+    /// None yet, of trees over so many references in all.
+    pub fn over(references: usize) -> Plans {
+        // As many as there can be: what is not filled is no memory yet, while lists that grow are there twice when they move.
+        let most = 2 * references;
+        Plans { branches: Vec::with_capacity(most), choices: Vec::with_capacity(most), ends: Vec::new() }
+    }
+
+    pub fn push(&mut self, LonePlan { branches, choices, costs }: LonePlan) {
+        self.branches.extend(branches);
+        self.choices.extend(choices);
+        self.ends.push((self.branches.len(), costs));
+    }
+
+    pub fn get(&self, number: usize) -> Plan<'_> {
+        let (end, costs) = self.ends[number];
+        let all = self.begin(number)..end;
+        Plan { branches: &self.branches[all.clone()], choices: &self.choices[all], costs }
+    }
+
+    /// Keeps the first ones.
+    pub fn truncate(&mut self, count: usize) {
+        let end = self.begin(count);
+        self.ends.truncate(count);
+        self.branches.truncate(end);
+        self.branches.shrink_to_fit();
+        self.choices.truncate(end);
+        self.choices.shrink_to_fit();
+    }
+
+    fn begin(&self, number: usize) -> usize {
+        if number == 0 { 0 } else { self.ends[number - 1].0 }
+    }
+}
+
+impl Plan<'_> {
     /// Whether a branch in one slot is a leaf there.
     pub fn is_leaf(&self, branch: u32) -> bool {
         self.choices[branch as usize].leaf
