@@ -10,6 +10,7 @@ mod occlusion;
 mod primitives;
 mod watertight;
 
+pub use bvh::Region;
 pub use occlusion::Occlusion;
 pub use watertight::ShearedRay;
 
@@ -40,7 +41,11 @@ impl Structure {
 
 /// An acceleration structure over a scene's geometry.
 #[derive(Debug)]
-pub struct Accel(Kind);
+pub struct Accel {
+    kind: Kind,
+    /// Of shapes that are marked as see-through.
+    see_through: Region,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -52,7 +57,7 @@ enum Kind {
 impl Accel {
     /// The default structure.
     pub fn build(geometry: &Geometry) -> Accel {
-        Accel(Kind::Bvh(Bvh::build(geometry)))
+        Accel::new(Kind::Bvh(Bvh::build(geometry)), geometry)
     }
 
     /// A structure of choice; the error is a sentence that says why it is not to be had.
@@ -60,13 +65,17 @@ impl Accel {
         match structure {
             Structure::Bvh => Ok(Accel::build(geometry)),
             #[cfg(feature = "embree")]
-            Structure::Embree => Ok(Accel(Kind::Embree(embree::Embree::build(geometry)?))),
+            Structure::Embree => Ok(Accel::new(Kind::Embree(embree::Embree::build(geometry)?), geometry)),
         }
+    }
+
+    fn new(kind: Kind, geometry: &Geometry) -> Accel {
+        Accel { kind, see_through: Region::of(geometry, |shape| shape.see_through) }
     }
 
     /// Which one it is.
     pub fn structure(&self) -> Structure {
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(_) => Structure::Bvh,
             #[cfg(feature = "embree")]
             Kind::Embree(_) => Structure::Embree,
@@ -75,7 +84,7 @@ impl Accel {
 
     /// The nearest hit within the ray's interval.
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.closest(ray),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => embree.closest(ray),
@@ -84,7 +93,7 @@ impl Accel {
 
     /// Whether anything lies within the ray's interval.
     pub fn occluded(&self, ray: &Ray) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.occluded(ray),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => embree.occluded(ray),
@@ -95,7 +104,7 @@ impl Accel {
     pub fn closest_each(&self, rays: &[Ray], hits: &mut Vec<Option<Hit>>) {
         hits.clear();
         hits.resize(rays.len(), None);
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.closest_each(rays, |ray, hit| hits[ray] = hit),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => rays.iter().zip(hits).for_each(|(ray, hit)| *hit = embree.closest(ray)),
@@ -106,7 +115,7 @@ impl Accel {
     pub fn occluded_each(&self, rays: &[Ray], blocked: &mut Vec<bool>) {
         blocked.clear();
         blocked.resize(rays.len(), false);
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.occluded_each(rays, |ray, hit| blocked[ray] = hit),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => rays.iter().zip(blocked).for_each(|(ray, hit)| *hit = embree.occluded(ray)),
@@ -118,16 +127,21 @@ impl Accel {
     pub fn occlusion_each(&self, rays: &[Ray], found: &mut Vec<Occlusion>) {
         found.clear();
         found.resize(rays.len(), Occlusion::Clear);
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.occlusion_each(rays, |ray, occlusion| found[ray] = occlusion),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => rays.iter().zip(found).for_each(|(ray, found)| *found = embree.occlusion(ray)),
         }
     }
 
+    /// Whether what is marked as see-through may stand within a ray's interval. If not, [`Accel::occlusion_each`] finds none.
+    pub fn may_see_through(&self, ray: &Ray) -> bool {
+        self.see_through.may_meet(ray)
+    }
+
     /// Primitives that it holds, instances among them: what its memory grows with, however often groups are placed.
     pub fn primitive_count(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Bvh(bvh) => bvh.primitive_count(),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => embree.primitive_count(),

@@ -8,9 +8,14 @@ use super::path::{Path, SurfaceHit};
 use super::workspace::Workspace;
 use crate::scene::Scene;
 
-/// Traces the rays of all active paths, which have had `step` before. Those that leave the scene see what is around it.
+/// Traces the rays of all active paths, which have had `step` before, and leaves active those whose rays were traced. Those that
+/// leave the scene see what is around it.
 pub fn intersect(scene: &Scene, work: &mut Workspace, step: u32) {
     let last = LastVertices::new(scene, work, step);
+    if last.matter_where_shapes_emit() {
+        let Workspace { active, paths, .. } = &mut *work;
+        active.retain(|&path| scene.lights.may_meet_emission(&paths[path as usize].ray));
+    }
     match last.matter_nowhere() {
         true => leave(scene, work),
         false => find(scene, work, |path, shape| last.matters(path, shape)),

@@ -40,13 +40,22 @@ impl<'a> LastVertices<'a> {
 
     /// Whether they matter nowhere, so that all that counts is which rays leave the scene.
     pub fn matter_nowhere(&self) -> bool {
+        self.emission_alone() && !self.scene.lights.any_shape_emits()
+    }
+
+    /// Whether nothing matters but shapes that send out light: nothing is seen by rays that leave the scene.
+    pub fn matter_where_shapes_emit(&self) -> bool {
+        self.emission_alone() && self.scene.environment.is_black() && self.scene.suns.is_empty()
+    }
+
+    /// Whether all paths are at their last vertices, where nothing counts but light that these send out.
+    fn emission_alone(&self) -> bool {
         if !self.light_alone {
             return false;
         }
         // Without anything to pass, all paths have come equally far.
         let of_material = |m: &Material| m.passage().is_some() || m.prints();
-        let others = self.scene.geometry.has_see_through() || self.scene.materials.iter().any(of_material);
-        !others && !self.scene.lights.any_shape_emits()
+        !self.scene.geometry.has_see_through() && !self.scene.materials.iter().any(of_material)
     }
 }
 

@@ -84,6 +84,38 @@ fn what_sends_out_nothing_is_not_shaded_and_no_pixel_changes() {
     }
 }
 
+/// Without a sky, the last rays are traced only where they may meet something that shines, also where that is an instance.
+#[test]
+fn last_rays_that_pass_all_lamps_are_not_traced_and_no_pixel_changes() {
+    const PLACED: &str = r#"
+        [[groups.lamps.shapes]]
+        type = "sphere"
+        material = "matte"
+        emission = [5, 4, 3]
+        radius = 0.2
+        [[shapes]]
+        type = "instance"
+        group = "lamps"
+        translate = [0.5, 2, 0]
+    "#;
+    let dark = DARK.replace(r#"environment = { type = "sky" }"#, "");
+    for (name, more, region) in
+        [("lamp", LAMP, true), ("glow", GLOW, true), ("placed", PLACED, true), ("pane", &[PANE, LAMP].concat(), false)]
+    {
+        for depth in [1, 2, 4] {
+            let text = format!("{dark}{BALLS}{WALL}{more}").replace("max_depth = 2", &format!("max_depth = {depth}"));
+            let scene = load(&format!("without-sky-{name}-{depth}"), &text);
+            let last = LastVertices::new(&scene, &Workspace::default(), depth);
+            assert_eq!(last.matter_where_shapes_emit(), region, "{name}");
+            let (few, counts) = traced(&scene, &mut Workspace::default());
+            // Who follows a gradient sees all vertices.
+            let (all, of_all) = traced(&scene, &mut Workspace { followed: Some(Vec::new()), ..Workspace::default() });
+            assert!(few == all, "{name}, {depth}");
+            assert_eq!(counts.rays < of_all.rays, region, "{name}, {depth}: {} {}", counts.rays, of_all.rays);
+        }
+    }
+}
+
 #[test]
 fn what_shaders_say_at_the_last_vertex_is_said() {
     let text = format!("{DARK}{BALLS}{WALL}").replace(

@@ -42,7 +42,8 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
         if counts {
             let source = vertex.source(&round.radiance[lane], round.wi.get(lane), lobe_pdf, samples);
             let ray = rays.get(lane, vertex.path.ray.time);
-            let shadow_ray = Some(samples.shadow_ray(ray, vertex.see_through(round, lane, lobe_pdf)));
+            let see_through = scene.accel.may_see_through(&ray).then(|| vertex.see_through(round, lane, lobe_pdf));
+            let shadow_ray = Some(samples.shadow_ray(ray, see_through));
             samples.samples.push(LightSample {
                 path: vertices.paths[lane],
                 vertex: Some(vertices.named(lane)),
@@ -175,15 +176,14 @@ fn kind(scene: &Scene, radiance: &Radiance) -> &'static str {
 }
 
 impl Vertex<'_> {
-    /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
-    /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
-    /// arrived here.
-    fn see_through(&self, round: &LightDirections, lane: usize, lobe_pdf: f32) -> Option<SeeThrough> {
-        self.scene.geometry.has_see_through().then(|| SeeThrough {
+    /// What see-through surfaces on the way are asked with. Their textures are read with the footprint that a path has there which
+    /// the lobes send the same way; of a light that no such path finds, as by the one that arrived here.
+    fn see_through(&self, round: &LightDirections, lane: usize, lobe_pdf: f32) -> SeeThrough {
+        SeeThrough {
             differential: scattered(self.path, self.point, round.wi.get(lane), lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
             scattered: round.pdf(lane).is_some() || self.path.scattered,
-        })
+        }
     }
 
     /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with

@@ -55,8 +55,8 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first, as far as it matters; those that meet nothing see the environment.
-        counts.rays += work.active.len() as u64;
         intersect::intersect(scene, work, step);
+        counts.rays += work.active.len() as u64;
         // 3. Shade blocks of one material, then look for direct light and choose where to go on.
         work.active.clear();
         let mut begin = 0;

@@ -10,9 +10,11 @@ use super::flat::{FlatLight, FlatLights, FlatSamples};
 use super::links::{LightName, Links};
 use super::tree::{ChosenLight, LightTree};
 use super::{LightChoice, LightSampleContext, PointLight, Receivers};
+use crate::accel::Region;
 use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
 use crate::math::lanes::{Row, alike};
 use crate::math::luminance;
+use crate::ray::Ray;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
 use std::collections::{HashMap, HashSet};
@@ -37,8 +39,9 @@ pub struct SceneLights {
     trees: Vec<LightTree>,
     /// By material.
     material_emissions: Vec<MaterialEmission>,
-    /// Whether any shape sends out light, drawn or not.
+    /// Whether any shape sends out light, drawn or not, and where such shapes are.
     any_shape_emits: bool,
+    emitting: Region,
     /// Shapes whose material varies and was dark at all points where it was asked.
     dark: HashSet<u32>,
     choice: LightChoice,
@@ -79,6 +82,7 @@ impl SceneLights {
             links,
             trees: Vec::new(),
             any_shape_emits: geometry.shapes().iter().any(|shape| emits(shape, &material_emissions)),
+            emitting: Region::of(geometry, |shape| emits(shape, &material_emissions)),
             material_emissions,
             dark: varying.into_iter().filter(|(_, luminances)| luminances.is_none()).map(|(shape, _)| shape).collect(),
             choice,
@@ -144,6 +148,11 @@ impl SceneLights {
     /// Whether any shape may send out light, whether [`SceneLights::sample`] gives it or not.
     pub fn any_shape_emits(&self) -> bool {
         self.any_shape_emits
+    }
+
+    /// Whether a ray may meet a shape that sends out light.
+    pub fn may_meet_emission(&self, ray: &Ray) -> bool {
+        self.emitting.may_meet(ray)
     }
 
     /// What a material sends out to both sides.

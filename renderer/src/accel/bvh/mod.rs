@@ -4,9 +4,12 @@
 mod boxes;
 mod build;
 mod node;
+mod region;
 mod search;
 mod slabs;
 mod walk;
+
+pub use region::Region;
 
 use super::primitives::Analytic;
 use super::watertight::FourTriangles;

@@ -16,9 +16,14 @@ const AT_ONCE: usize = 8;
 
 /// Whether the processor tests eight boxes at once.
 #[cfg(target_arch = "x86_64")]
-fn has_lanes() -> bool {
+pub(super) fn has_lanes() -> bool {
     use std::is_x86_feature_detected as has;
     has!("avx2") && has!("popcnt") && has!("bmi1")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_lanes() -> bool {
+    false
 }
 
 /// The hits that a search is for: the nearest one, the first one found, or the first one found that is opaque.

@@ -51,9 +51,8 @@ pub fn build<B: Send>(
     let (mut blocks, mut root) = (Vec::new(), Child::default());
     while !roots.is_empty() {
         let first = roots.len().saturating_sub(at_a_time());
-        let made = |(part, roots): (usize, Roots)| {
-            Made::new(&references[ends[part].range()], &parts.get(part), roots, &pack)
-        };
+        let made =
+            |(part, roots): (usize, Roots)| Made::new(&references[ends[part].range()], &parts.get(part), roots, &pack);
         let some: Vec<_> = (first..).zip(roots.split_off(first)).collect();
         for made in some.into_par_iter().map(made).collect::<Vec<_>>() {
             for (child, place) in made.join(&mut nodes, &mut blocks) {
@@ -123,7 +122,12 @@ struct Made<B> {
 }
 
 impl<B> Made<B> {
-    fn new(references: &[Reference], plan: &Plan<'_>, roots: Roots, pack: impl Fn(&[Reference], &mut Vec<B>)) -> Made<B> {
+    fn new(
+        references: &[Reference],
+        plan: &Plan<'_>,
+        roots: Roots,
+        pack: impl Fn(&[Reference], &mut Vec<B>),
+    ) -> Made<B> {
         let (mut nodes, mut blocks) = (Vec::new(), Vec::new());
         let mut leaf = |branch: u32| {
             let first = blocks.len();

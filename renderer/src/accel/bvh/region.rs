@@ -1,0 +1,158 @@
+//! Where the shapes of some kind stand: a few boxes, so that rays which pass all of them need not ask for such shapes.
+
+use super::boxes::{Boxes, WIDTH};
+use super::search::has_lanes;
+use super::slabs::Slabs;
+use crate::geometry::{Body, Geometry, Shape, instance};
+use crate::ray::Ray;
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// Up to eight boxes in world space. The default is nowhere.
+#[derive(Debug, Default)]
+pub struct Region {
+    boxes: Option<Boxes>,
+}
+
+/// The smallest and the largest corner of a box.
+type Bounds = (Vec3, Vec3);
+
+impl Region {
+    /// Around the shapes that are `wanted`, wherever instances place them.
+    pub fn of(geometry: &Geometry, wanted: impl Fn(&Shape) -> bool) -> Region {
+        let mut within = Within { geometry, wanted, known: HashMap::new() };
+        let boxes = gathered(within.members(Geometry::WORLD));
+        Region { boxes: (!boxes.is_empty()).then(|| Boxes::new(&boxes)) }
+    }
+
+    /// Whether a ray may meet one of the shapes within its interval. Where it says no, the structures find none.
+    pub fn may_meet(&self, ray: &Ray) -> bool {
+        let Some(boxes) = &self.boxes else { return false };
+        let slabs = Slabs::new(ray);
+        if !slabs.is_sound() {
+            return false;
+        }
+        let met = match has_lanes() {
+            true => slabs.meet::<false, true>(boxes, ray.t_min, ray.t_max),
+            false => slabs.meet::<false, false>(boxes, ray.t_min, ray.t_max),
+        };
+        met.count > 0
+    }
+}
+
+/// Looks for wanted shapes.
+struct Within<'a, F> {
+    geometry: &'a Geometry,
+    wanted: F,
+    /// By group, what bounds those within, in the group's space.
+    known: HashMap<u32, Option<Bounds>>,
+}
+
+impl<F: Fn(&Shape) -> bool> Within<'_, F> {
+    /// What bounds each member of a group that is wanted, or places something that is.
+    fn members(&mut self, group: u32) -> Vec<Bounds> {
+        let geometry = self.geometry;
+        let bounds = geometry.members_of(group).filter_map(|(body, shape)| match body {
+            Body::Instance(i) => Some(instance::bounds_outside(&i.to_parent, self.group(i.group)?)),
+            body => geometry.body_bounds(body).filter(|_| (self.wanted)(shape)),
+        });
+        // As the structures have it, nothing stands where no number says.
+        bounds.filter(|(low, high)| low.is_finite() && high.is_finite()).collect()
+    }
+
+    fn group(&mut self, group: u32) -> Option<Bounds> {
+        if let Some(known) = self.known.get(&group) {
+            return *known;
+        }
+        let bounds = self.members(group).into_iter().reduce(around);
+        self.known.insert(group, bounds);
+        bounds
+    }
+}
+
+fn around(a: Bounds, b: Bounds) -> Bounds {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// As many boxes as are tested together: neighbours along the axis on which all of them reach furthest share one.
+fn gathered(mut boxes: Vec<Bounds>) -> Vec<Bounds> {
+    let Some((low, high)) = boxes.iter().copied().reduce(around) else { return boxes };
+    let axis = (high - low).max_position();
+    boxes.sort_by(|a, b| (a.0[axis] + a.1[axis]).total_cmp(&(b.0[axis] + b.1[axis])));
+    let share = boxes.len().div_ceil(WIDTH);
+    boxes.chunks(share).filter_map(|some| some.iter().copied().reduce(around)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accel::Accel;
+    use crate::geometry::{Sphere, TriangleMesh};
+    use crate::sampler::Sampler;
+    use glam::DAffine3;
+
+    const WANTED: u32 = 1;
+
+    fn triangle(random: &mut Sampler, place: Vec3) -> TriangleMesh {
+        let mut vector = || random.next_2d().extend(random.next_1d()) * 2.0 - 1.0;
+        let mut mesh = TriangleMesh {
+            positions: (0..3).map(|_| place + vector() * 3.0).collect(),
+            indices: vec![[0, 1, 2]],
+            ..TriangleMesh::default()
+        };
+        mesh.complete(true);
+        mesh
+    }
+
+    /// Whatever is placed where, a ray that meets a wanted shape meets the region, and many others do not.
+    #[test]
+    fn rays_that_meet_wanted_shapes_meet_their_region() {
+        let mut random = Sampler::new(9, (0, 0), 0);
+        let (mut met, mut missed) = (0, 0);
+        for round in 0..60 {
+            let mut geometry = Geometry::new();
+            let inner = geometry.add_group();
+            let shape = |material| Shape { material, ..Shape::default() };
+            for i in 0..round % 21 {
+                let material = if i % 3 == 0 { WANTED } else { 0 };
+                let place = (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 12.0;
+                match i % 4 {
+                    0 => geometry.add_sphere(Sphere { center: place, radius: 2.0 }, shape(material)),
+                    1 => geometry.add_to(inner, triangle(&mut random, Vec3::ZERO), shape(material)),
+                    _ => geometry.add_mesh(triangle(&mut random, place), shape(material)),
+                }
+            }
+            for _ in 0..3 {
+                let place = (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 12.0;
+                let placed = DAffine3::from_translation(place.as_dvec3());
+                geometry.place(Geometry::WORLD, inner, placed, shape(0)).expect("a group without instances");
+            }
+            let region = Region::of(&geometry, |shape| shape.material == WANTED);
+            let accel = Accel::build(&geometry);
+            for _ in 0..300 {
+                let mut vector = || (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 12.0;
+                let (origin, aim) = (vector(), vector());
+                let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
+                let hit = accel
+                    .closest(&ray)
+                    .filter(|hit| geometry.shape(geometry.shape_of(hit.primitive)).material == WANTED);
+                if hit.is_some() {
+                    met += 1;
+                    assert!(region.may_meet(&ray), "{round}: {ray:?}");
+                }
+                missed += u32::from(!region.may_meet(&ray));
+            }
+        }
+        assert!(met > 300 && missed > 3000, "{met} {missed}");
+    }
+
+    #[test]
+    fn nothing_meets_a_region_of_nothing() {
+        let mut geometry = Geometry::new();
+        geometry.add_sphere(Sphere { center: Vec3::ZERO, radius: 1.0 }, Shape::default());
+        let ray = Ray::new(Vec3::Z * 3.0, Vec3::NEG_Z, 0.0);
+        assert!(!Region::of(&geometry, |_| false).may_meet(&ray));
+        assert!(Region::of(&geometry, |_| true).may_meet(&ray));
+        assert!(!Region::of(&geometry, |_| true).may_meet(&Ray { t_max: 1.0, ..ray }));
+    }
+}
