@@ -1,7 +1,6 @@
 //! The beginning of paths: a ray from the camera for each sample of each pixel.
 
 use super::path::Path;
-use super::probe::CameraRay;
 use super::workspace::Workspace;
 use crate::camera::Camera;
 use crate::film::Tile;
@@ -29,19 +28,10 @@ pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samp
             let (x, y) = tile.pixel(pixel);
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let (ray, differential) = camera.ray(film, lenses[lane], times[lane].x);
-            if let Some(probe) = &mut work.probe {
-                probe.camera = Some(CameraRay {
-                    film: film.to_array(),
-                    origin: ray.origin.to_array(),
-                    direction: ray.direction.to_array(),
-                    time: ray.time,
-                    differential: differential.into(),
-                });
-            }
             work.paths.push(Path {
                 pixel,
                 root: work.paths.len() as u32,
-                off_center: off_center.length(),
+                off_center,
                 ..Path::from_camera(ray, differential, sampler)
             });
         }

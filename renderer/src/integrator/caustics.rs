@@ -1,10 +1,9 @@
 //! What photons bring to vertices, and what paths keep beside it.
 
 use super::light_directions::{LightDirections, Radiance};
-use super::light_samples::{LightSample, Source};
+use super::light_samples::{LaneSamples, LightSample, Source};
 use super::narrow_shares::{Mapped, narrow_share, narrow_share_of};
 use super::path::Path;
-use super::probe::{NotedLight, ProbedLight};
 use super::termination::Termination;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
@@ -89,33 +88,61 @@ fn sends_photons(scene: &Scene, primitive: u32) -> bool {
     light::sends_photons(&scene.geometry, &scene.lights, primitive)
 }
 
-/// Queues what the photon map has at the lanes that go on, unless they are `bounded`, and notes where it stands for the light.
-pub fn gather(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<Termination>) {
-    let Some(map) = &scene.photon_map else { return };
+/// Queues what the photon map has at the lanes that go on, unless they are `bounded`, and notes where it stands for the light. Returns
+/// what came of it on either side.
+pub fn gather(
+    scene: &Scene,
+    work: &mut Workspace,
+    bounded: impl Fn(&Vertices, &Path, usize) -> Option<Termination>,
+) -> [Option<Gathered>; 2] {
+    let Some(map) = &scene.photon_map else { return [None, None] };
     let Workspace { vertices, paths, .. } = &*work;
     let asks = |&lane: &usize| bounded(vertices, &paths[vertices.paths[lane] as usize], lane).is_none();
     let lanes = mask_of(lanes_of(vertices.going_on_mask() & vertices.masks.non_specular).filter(asks));
     let through = lanes & vertices.masks.non_specular_through;
-    let near = gather_side(scene, (map, 1.0), lanes, work);
-    let far = gather_side(scene, (map, -1.0), through, work);
+    let (near, of_near) = gather_side(scene, (map, 1.0), lanes, work);
+    let (far, of_far) = gather_side(scene, (map, -1.0), through, work);
     work.vertices.mapped = Mapped { near, far };
+    [of_near, of_far]
 }
 
-/// Of the side of the surfaces that the paths came from, or of the other. Returns the lanes for whose places the map stands.
-fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: &mut Workspace) -> u32 {
+/// What photons brought to the lanes of a block.
+pub struct Gathered {
+    /// Lanes that they brought something to.
+    pub samples: LaneSamples,
+    /// Where some of it comes from, and the lobes' value there.
+    pub wi: Row3,
+    pub value: Row3,
+    /// How much of that value is for photons.
+    pub share: Row,
+    /// What a unit of irradiance sends towards the viewer.
+    pub weight: Row3,
+}
+
+/// Of the side of the surfaces that the paths came from, or of the other. Returns the lanes for whose places the map stands, and
+/// what it brought there.
+fn gather_side(
+    scene: &Scene,
+    (map, side): (&PhotonMap, f32),
+    lanes: u32,
+    work: &mut Workspace,
+) -> (u32, Option<Gathered>) {
     if lanes == 0 {
-        return 0;
+        return (0, None);
     }
-    let Workspace { vertices, light, noted, probe, .. } = work;
+    let Workspace { vertices, light, .. } = &mut *work;
     let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
     (0..LANES).for_each(|lane| normals.set(lane, vertices.gnormals.get(lane) * side));
     let found = map.find(lanes, &vertices.places.position, &normals);
     let inside = mask_of(lanes_of(lanes).filter(|&lane| found[lane].is_some()));
     if inside == 0 {
-        return 0;
+        return (0, None);
     }
     lanes_of(inside).for_each(|lane| directions.set(lane, found[lane].map_or(Vec3::Z, |sample| sample.wi)));
     let values = vertices.ask_lobes(scene, |block| block.eval(inside, &directions));
+    let samples = LaneSamples { lanes: 0, first: light.samples.len() };
+    let mut gathered =
+        Gathered { samples, wi: directions, value: values.value, share: [0.0; LANES], weight: Row3::ZERO };
     for (lane, sample) in lanes_of(inside).filter_map(|lane| Some((lane, found[lane]?))) {
         let (value, cosine) = (values.value.get(lane), sample.wi.dot(normals.get(lane)));
         let share = 1.0 - narrow_share(value, sample.wi.dot(vertices.shading_normal(lane)));
@@ -124,11 +151,9 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
         let irradiance = sample.of_bounces(most);
         let weight = value * (share / cosine.abs().max(LEAST_COSINE));
         if weight != Vec3::ZERO && irradiance != Vec3::ZERO {
-            if probe.is_some() {
-                let (wi, value) = (sample.wi.to_array(), value.to_array());
-                let of_photons = ProbedLight { kind: "photons", wi, value, share, ..ProbedLight::default() };
-                noted.push(NotedLight { light: of_photons, sample: Some((light.samples.len(), weight)) });
-            }
+            gathered.samples.lanes |= 1 << lane;
+            gathered.share[lane] = share;
+            gathered.weight.set(lane, weight);
             light.samples.push(LightSample {
                 path: vertices.paths[lane],
                 vertex: Some(vertices.named(lane)),
@@ -138,5 +163,5 @@ fn gather_side(scene: &Scene, (map, side): (&PhotonMap, f32), lanes: u32, work: 
             });
         }
     }
-    inside
+    (inside, Some(gathered))
 }

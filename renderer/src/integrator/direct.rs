@@ -3,9 +3,11 @@
 //!
 //! Lanes draw directions in rounds, one light or kind of light at a time, and each round is weighed as a whole.
 
+use super::followed_lights;
 use super::light_directions::{LightDirection, LightPdf, Radiance};
 use super::light_weights;
 use super::path::Path;
+use super::probing;
 use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
@@ -80,7 +82,7 @@ impl<'a> LightSampler<'a> {
                 round.set(lane, towards);
             }
         }
-        light_weights::queue(self.scene, self.work);
+        queue(self.scene, self.work);
     }
 
     fn parallel_lights(&mut self) {
@@ -116,7 +118,7 @@ impl<'a> LightSampler<'a> {
                 round.set(lane, towards);
             }
         });
-        light_weights::queue(scene, work);
+        queue(scene, work);
     }
 
     fn environment(&mut self, u: &[Vec2; LANES]) {
@@ -126,7 +128,7 @@ impl<'a> LightSampler<'a> {
         let mut normals = Row3::ZERO;
         lanes_of(*lanes).for_each(|lane| normals.set(lane, vertices.receivers[lane].normal));
         work.round.set_environment(scene.environment.sample_each(mask_of(lanes_of(*lanes).filter(lit)), &normals, u));
-        light_weights::queue(scene, work);
+        queue(scene, work);
     }
 
     fn sun(&mut self, (from, sun, name): (LightId, &Sun, LightName), u: &[Vec2; LANES]) {
@@ -135,6 +137,14 @@ impl<'a> LightSampler<'a> {
             let (wi, pdf) = sun.sample(u[lane]);
             Some(LightDirection::far(wi, pdf, radiance))
         });
+    }
+}
+
+/// Queues the samples of the round, and shows who looks on what it came to.
+fn queue(scene: &Scene, work: &mut Workspace) {
+    if let Some(weighed) = light_weights::queue(scene, work) {
+        followed_lights::keep(scene, work, &weighed);
+        probing::note_lights(scene, work, &weighed);
     }
 }
 

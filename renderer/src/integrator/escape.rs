@@ -4,10 +4,9 @@
 use super::caustics::{kept_of_environment, kept_of_suns};
 use super::light_samples::{LightSample, Source};
 use super::path::Path;
-use super::probe::ProbedEnvironment;
 use super::workspace::Workspace;
 use crate::light::{DirectionFootprint, Sun};
-use crate::math::lanes::{Row3, first_lanes};
+use crate::math::lanes::{Row, Row3, first_lanes};
 use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
@@ -25,13 +24,18 @@ pub fn escape(scene: &Scene, work: &mut Workspace) {
 
 /// Queues what the paths of a block see.
 fn see_together(scene: &Scene, work: &mut Workspace, block: &[u32]) {
+    let densities = densities(scene, &work.paths, block);
+    block.iter().zip(densities).for_each(|(&index, density)| see(scene, work, index, density));
+}
+
+/// The densities with which light sampling draws from the environment what the paths of a block see.
+pub fn densities(scene: &Scene, paths: &[Path], block: &[u32]) -> Row {
     let (mut normals, mut directions) = (Row3::ZERO, Row3::ZERO);
-    for (lane, path) in block.iter().map(|&index| &work.paths[index as usize]).enumerate() {
+    for (lane, path) in block.iter().map(|&index| &paths[index as usize]).enumerate() {
         normals.set(lane, path.from.normal);
         directions.set(lane, path.ray.direction);
     }
-    let densities = scene.environment.pdf_each(first_lanes(block.len()), &normals, &directions);
-    block.iter().zip(densities).for_each(|(&index, density)| see(scene, work, index, density));
+    scene.environment.pdf_each(first_lanes(block.len()), &normals, &directions)
 }
 
 /// Shows what is shown of the sky in place of light.
@@ -42,15 +46,31 @@ fn show(scene: &Scene, work: &mut Workspace, index: u32) {
     path.radiance = view.map_or(Vec3::ONE, |view| view.of_environment(level()));
 }
 
-/// Queues what one of them sees; `density` is that with which light sampling draws the direction from the environment.
+/// How a path sees what is around the scene.
+pub struct Seen {
+    /// How much the environment counts beside light sampling.
+    pub share: f32,
+    /// It lights what the path comes from.
+    pub linked: bool,
+    /// The disks, as much of each as counts.
+    pub suns: Vec3,
+}
+
+/// What a path sees; `density` is that with which light sampling draws the direction from the environment.
+pub fn seen_from(scene: &Scene, path: &Path, density: f32) -> Seen {
+    Seen {
+        share: scene.integrator.sampling.of_lobe(path.pdf, density) * kept_of_environment(scene, path),
+        linked: scene.lights.linked(path.from.list, scene.environment_name),
+        suns: suns_seen(scene, path),
+    }
+}
+
+/// Queues what one of them sees.
 fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     // Whose gradient is wanted counts where it is black, too.
     let followed = work.followed.is_some();
-    let path = &mut work.paths[index as usize];
-    let (d, dd) = (path.ray.direction, path.differential.direction);
-    let share = scene.integrator.sampling.of_lobe(path.pdf, density) * kept_of_environment(scene, path);
-    let linked = scene.lights.linked(path.from.list, scene.environment_name);
-    let (beta, suns) = (path.beta, suns_seen(scene, path));
+    let path = &work.paths[index as usize];
+    let (beta, Seen { share, linked, suns }) = (path.beta, seen_from(scene, path, density));
     let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };
     if linked && (followed || !scene.environment.is_black()) {
         let source = work.light.direction(footprint(path));
@@ -58,17 +78,6 @@ fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     }
     if suns != Vec3::ZERO || followed && !scene.suns.is_empty() {
         work.light.samples.push(seen);
-    }
-    if let Some(probe) = &mut work.probe {
-        let radiance = if linked { environment_seen(scene, path) } else { Vec3::ZERO };
-        probe.environment = Some(ProbedEnvironment {
-            direction: d.to_array(),
-            radiance: radiance.to_array(),
-            level: scene.environment.level(&scene.textures, d, dd),
-            share,
-            suns: suns.to_array(),
-            throughput: beta.to_array(),
-        });
     }
 }
 

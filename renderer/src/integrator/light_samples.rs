@@ -22,6 +22,23 @@ pub struct LightSample {
     pub source: Source,
 }
 
+/// The light samples of lanes, one each, which follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneSamples {
+    /// A bit for each lane that has one.
+    pub lanes: u32,
+    /// The number of the first one.
+    pub first: usize,
+}
+
+impl LaneSamples {
+    /// That of a lane, by its number.
+    pub fn of_lane(&self, lane: usize) -> Option<usize> {
+        let before = self.lanes & ((1 << lane) - 1);
+        (self.lanes >> lane & 1 != 0).then(|| self.first + before.count_ones() as usize)
+    }
+}
+
 /// A light sample as a follower needs it.
 #[derive(Clone, Debug)]
 pub struct DrawnLight {

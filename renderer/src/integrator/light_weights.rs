@@ -3,27 +3,33 @@
 use super::caustics::kept_shares;
 use super::differentials::scattered;
 use super::light_directions::{LightDirections, Radiance};
-use super::light_samples::{DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, SeeThrough, Source};
-use super::probe::{NotedLight, ProbedLight};
+use super::light_samples::{EmitterPoint, LaneSamples, LightSample, LightSamples, SeeThrough, Source};
 use super::ray_origins::origin;
 use super::vertices::Vertex;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
 use crate::geometry::PlaceRows;
-use crate::light::{DirectionFootprint, LightId, LightSampling, MaterialEmission, ShapeSample};
-use crate::material::Material;
+use crate::light::{DirectionFootprint, LightSampling, MaterialEmission, ShapeSample};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
 
-/// Queues the samples of the round of which anything can come, and writes all down if somebody asks. Lobes, or the guide, find some of
+/// What a round came to.
+pub struct Weighed {
+    pub of_lobes: BlockValues,
+    pub weights: Weights,
+    /// Those that count.
+    pub samples: LaneSamples,
+}
+
+/// Queues the samples of the round of which anything can come; none where no lane has a direction. Lobes, or the guide, find some of
 /// the same light: their shares and those of the round add up to 1.
-pub fn queue(scene: &Scene, work: &mut Workspace) {
-    let Workspace { vertices, paths, round, light: samples, noted, probe, followed, .. } = work;
+pub fn queue(scene: &Scene, work: &mut Workspace) -> Option<Weighed> {
+    let Workspace { vertices, paths, round, light: samples, .. } = work;
     if round.lanes == 0 {
-        return;
+        return None;
     }
     let mut of_lobes = vertices.ask_lobes(scene, |block| block.eval(round.lanes, &round.wi));
     vertices.guided.mix(scene, (round.lanes, &round.wi), &mut of_lobes.pdf);
@@ -31,15 +37,12 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
     if let Some(map) = &scene.photon_map {
         keep(&mut weights, &kept_shares(map, (scene, vertices, paths), round, &of_lobes));
     }
-    let counts = mask_where(&weights.counts) & round.lanes;
-    let rays = if counts != 0 { shadow_rays(round, &vertices.places) } else { ShadowRays::NONE };
-    // Those that count are noted with what comes of them.
-    let noting = if probe.is_some() { round.lanes } else { counts };
-    for lane in lanes_of(noting) {
-        let vertex = vertices.vertex(scene, paths, lane);
-        let (number, lobe_pdf) = (samples.samples.len(), of_lobes.pdf[lane]);
-        let counts = counts >> lane & 1 != 0;
-        if counts {
+    let lanes = mask_where(&weights.counts) & round.lanes;
+    let queued = LaneSamples { lanes, first: samples.samples.len() };
+    if lanes != 0 {
+        let rays = shadow_rays(round, &vertices.places);
+        for lane in lanes_of(lanes) {
+            let (vertex, lobe_pdf) = (vertices.vertex(scene, paths, lane), of_lobes.pdf[lane]);
             let source = vertex.source(&round.radiance[lane], round.wi.get(lane), lobe_pdf, samples);
             let ray = rays.get(lane, vertex.path.ray.time);
             let see_through = scene.accel.may_see_through(&ray).then(|| vertex.see_through(round, lane, lobe_pdf));
@@ -51,40 +54,19 @@ pub fn queue(scene: &Scene, work: &mut Workspace) {
                 shadow_ray,
                 source,
             });
-            if let Some(followed) = followed {
-                followed.push(DrawnLight {
-                    sample: number as u32,
-                    lane: lane as u32,
-                    wi: round.wi.get(lane),
-                    scale: weights.scale[lane],
-                    origin: vertex.origin(&round.radiance[lane], lobe_pdf),
-                });
-            }
-        }
-        if probe.is_some() {
-            let light = ProbedLight {
-                kind: kind(scene, &round.radiance[lane]),
-                wi: round.wi.get(lane).to_array(),
-                distance: round.distance[lane],
-                pdf: round.pdf(lane),
-                lobes_pdf: lobe_pdf,
-                value: of_lobes.value.get(lane).to_array(),
-                share: weights.share[lane],
-                ..ProbedLight::default()
-            };
-            noted.push(NotedLight { light, sample: counts.then(|| (number, weights.weight.get(lane))) });
         }
     }
+    Some(Weighed { of_lobes, weights, samples: queued })
 }
 
 /// What the samples of a round count, a lane for each.
-struct Weights {
+pub struct Weights {
     /// Beside what the lobes find of the same light.
-    share: Row,
+    pub share: Row,
     /// What a unit of the lobes' value and of radiance adds.
-    scale: Row,
+    pub scale: Row,
     /// What a unit of radiance sends towards the viewer, and so adds to the pixel.
-    weight: Row3,
+    pub weight: Row3,
     total: Row3,
     /// Whether anything can come.
     counts: [u32; LANES],
@@ -138,8 +120,6 @@ struct ShadowRays {
 }
 
 impl ShadowRays {
-    const NONE: ShadowRays = ShadowRays { origin: Row3::ZERO, direction: Row3::ZERO, t_max: [0.0; LANES] };
-
     fn get(&self, lane: usize, time: f32) -> Ray {
         let (origin, direction) = (self.origin.get(lane), self.direction.get(lane));
         Ray { t_max: self.t_max[lane], ..Ray::new(origin, direction, time) }
@@ -148,7 +128,7 @@ impl ShadowRays {
 
 wide! {
     fn shadow_rays(round: &LightDirections, places: &PlaceRows) -> ShadowRays {
-        let mut rays = ShadowRays::NONE;
+        let mut rays = ShadowRays { origin: Row3::ZERO, direction: Row3::ZERO, t_max: [0.0; LANES] };
         for lane in 0..LANES {
             let (wi, distance, ending) = (round.wi.get(lane), round.distance[lane], round.ending >> lane & 1 != 0);
             let ray = Ray::new(origin(places, lane, wi), wi, 0.0);
@@ -162,16 +142,6 @@ wide! {
             rays.t_max[lane] = if is_far { f32::INFINITY } else { ended.t_max };
         }
         rays
-    }
-}
-
-/// As probes name it.
-fn kind(scene: &Scene, radiance: &Radiance) -> &'static str {
-    match radiance {
-        Radiance::Shape(_) => "area",
-        Radiance::Environment => "environment",
-        Radiance::Constant { from: LightId::Point(number), .. } => scene.lights.point(*number).kind(),
-        Radiance::Constant { .. } => "distant",
     }
 }
 
@@ -204,22 +174,7 @@ impl Vertex<'_> {
         }
     }
 
-    /// What a gradient can go back to.
-    fn origin(&self, radiance: &Radiance, lobe_pdf: f32) -> Origin {
-        match radiance {
-            Radiance::Constant { from, per_unit, .. } => Origin::Light(*from, *per_unit),
-            Radiance::Environment => Origin::Environment,
-            Radiance::Shape(drawn) => {
-                let material = self.scene.geometry.shape(drawn.shape).material;
-                let follows = |m: &Material| m.has_adjoint() && m.emission().is_some();
-                let follows = self.scene.materials.get(material as usize).is_some_and(follows);
-                let point = follows.then(|| Box::new(self.emitter_point(drawn, Vec3::ZERO, lobe_pdf)));
-                Origin::Shape { shape: drawn.shape, front: !drawn.behind, point }
-            }
-        }
-    }
-
-    fn emitter_point(&self, drawn: &ShapeSample, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
+    pub fn emitter_point(&self, drawn: &ShapeSample, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
         EmitterPoint {
             drawn: *drawn,
             material: self.scene.geometry.shape(drawn.shape).material,

@@ -6,6 +6,7 @@ use super::direct;
 use super::emit::emit;
 use super::guided;
 use super::path::Path;
+use super::probing;
 use super::scatter::{differentiate, play_roulette, sample_lobes, spawn_rays};
 use super::termination::Termination;
 use super::vertices::Vertices;
@@ -23,7 +24,8 @@ pub fn scatter(scene: &Scene, work: &mut Workspace) {
     end_at_limits(scene, work);
     guided::find(scene, work);
     direct::sample_lights(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane).is_none());
-    caustics::gather(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
+    let gathered = caustics::gather(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
+    gathered.iter().flatten().for_each(|gathered| probing::note_photons(work, gathered));
     sample_lobes(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
     play_roulette(scene, work);
     let probing = work.probe.is_some();

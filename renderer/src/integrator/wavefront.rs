@@ -10,7 +10,7 @@ use super::occupancy::Kind;
 use super::order::block_end;
 use super::path::{MAX_PASSES, Path};
 use super::workspace::Workspace;
-use super::{ambient_occlusion, camera_rays, intersect, observers, path_tracer, shading, whitted};
+use super::{ambient_occlusion, camera_rays, intersect, observers, path_tracer, probing, shading, whitted};
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::sampler::Pattern;
@@ -50,12 +50,14 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
     let differentials = if looked_at { Differentials::Always } else { Differentials::of_scene(scene) };
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
+    probing::note_camera(work, batch.tile);
     work.branches.clear();
     work.bounce_records.clear();
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first, as far as it matters; those that meet nothing see the environment.
         intersect::intersect(scene, work, step);
+        probing::note_environment(scene, work);
         counts.rays += work.active.len() as u64;
         // 3. Shade blocks of one material, then look for direct light and choose where to go on.
         work.active.clear();
@@ -71,7 +73,7 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
             observers::record_layers(scene, work);
             advance(scene, work);
             observers::tell_faults(work);
-            observers::write_down(scene, work, &mut counts);
+            probing::note_vertex(scene, work, &mut counts);
             follower.advanced(scene, work);
             work.clock.end(Stage::Sampling);
             begin = end;
@@ -110,7 +112,7 @@ pub fn trace(
     let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
     for (index, path) in from_camera.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
-        let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
+        let rank = FilmSample::rank(path.off_center.length(), samples.start + index as u32 % samples.len() as u32);
         let radiance = work.view.map_or(path.radiance, |view| view.of_path(path));
         let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
