@@ -23,15 +23,13 @@ pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samp
         let streams = Streams::new(block.iter().map(|(_, sampler)| *sampler));
         let [films, lenses, times] = [0, 1, 2].map(|pair| streams.points(pair));
         for (lane, (pixel, sampler)) in block.into_iter().enumerate() {
-            let drawn = scene.film.filter.sample(films[lane]);
-            let off_center = if pattern.is_centered { Vec2::ZERO } else { drawn };
-            let (x, y) = tile.pixel(pixel);
-            let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
+            let off_center = off_center(scene, pattern, films[lane]);
+            let film = middle(tile, pixel) + off_center;
             let (ray, differential) = camera.ray(film, lenses[lane], times[lane].x);
             work.paths.push(Path {
                 pixel,
                 root: work.paths.len() as u32,
-                off_center,
+                off_center: off_center.length(),
                 ..Path::from_camera(ray, differential, sampler)
             });
         }
@@ -40,4 +38,20 @@ pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samp
     work.light.clear();
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
+}
+
+/// Where the ray of a path that has just begun meets the film, in pixels from the picture's upper left corner.
+pub fn film_of(scene: &Scene, pattern: &Pattern, tile: Tile, path: &Path) -> Vec2 {
+    let drawn = Streams::new(std::iter::once(path.sampler)).points(0)[0];
+    middle(tile, path.pixel) + off_center(scene, pattern, drawn)
+}
+
+fn middle(tile: Tile, pixel: u32) -> Vec2 {
+    let (x, y) = tile.pixel(pixel);
+    Vec2::new(x as f32 + 0.5, y as f32 + 0.5)
+}
+
+/// How far from a pixel's middle, for a point of the unit square.
+fn off_center(scene: &Scene, pattern: &Pattern, drawn: Vec2) -> Vec2 {
+    if pattern.is_centered { Vec2::ZERO } else { scene.film.filter.sample(drawn) }
 }

@@ -24,8 +24,8 @@ pub struct Weighed {
     pub samples: LaneSamples,
 }
 
-/// Queues the samples of the round of which anything can come; none where no lane has a direction. Lobes, or the guide, find some of
-/// the same light: their shares and those of the round add up to 1.
+/// Queues the samples of the round of which anything can come. Lobes, or the guide, find some of the same light: their shares and those
+/// of the round add up to 1. If somebody looks on, and the round has any lane, it returns what the round came to.
 pub fn queue(scene: &Scene, work: &mut Workspace) -> Option<Weighed> {
     let Workspace { vertices, paths, round, light: samples, .. } = work;
     if round.lanes == 0 {
@@ -56,7 +56,7 @@ pub fn queue(scene: &Scene, work: &mut Workspace) -> Option<Weighed> {
             });
         }
     }
-    Some(Weighed { of_lobes, weights, samples: queued })
+    work.looks_at_lights().then_some(Weighed { of_lobes, weights, samples: queued })
 }
 
 /// What the samples of a round count, a lane for each.

@@ -5,7 +5,7 @@ use crate::geometry::Hit;
 use crate::light::LightSampleContext;
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 /// Surfaces that a path passes straight on at most, beside its bounces.
 pub const MAX_PASSES: u32 = 256;
@@ -17,8 +17,8 @@ pub struct Path {
     pub pixel: u32,
     /// The path from the camera that this is a branch of, or that it is.
     pub root: u32,
-    /// Where the ray meets the film, from the pixel's middle, in pixels.
-    pub off_center: Vec2,
+    /// Where the ray meets the film, how far from the pixel's middle, in pixels.
+    pub off_center: f32,
     pub ray: Ray,
     /// As before all bounces that are recorded for it, if any are.
     pub differential: RayDifferential,
@@ -56,7 +56,7 @@ impl Path {
         Path {
             pixel: 0,
             root: 0,
-            off_center: Vec2::ZERO,
+            off_center: 0.0,
             ray,
             differential,
             last_record: None,

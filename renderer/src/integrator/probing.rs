@@ -2,6 +2,7 @@
 //! light. Blocks are of one lane then.
 
 use super::accumulate::accumulate_light;
+use super::camera_rays::film_of;
 use super::caustics::Gathered;
 use super::counts::BatchCounts;
 use super::escape::{densities, environment_seen, seen_from};
@@ -13,16 +14,17 @@ use super::workspace::Workspace;
 use crate::film::Tile;
 use crate::light::LightId;
 use crate::math::lanes::lanes_of;
+use crate::sampler::Pattern;
 use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
 
-/// Notes the ray that the camera sent through the tile.
-pub fn note_camera(work: &mut Workspace, tile: Tile) {
+/// Notes the ray that the camera sent.
+pub fn note_camera(scene: &Scene, (pattern, tile): (&Pattern, Tile), work: &mut Workspace) {
     let Workspace { probe: Some(probe), paths, .. } = work else { return };
     probe.camera = paths.last().map(|path| {
-        let (ray, (x, y)) = (&path.ray, tile.pixel(path.pixel));
+        let ray = &path.ray;
         CameraRay {
-            film: [x as f32 + 0.5 + path.off_center.x, y as f32 + 0.5 + path.off_center.y],
+            film: film_of(scene, pattern, tile, path).to_array(),
             origin: ray.origin.to_array(),
             direction: ray.direction.to_array(),
             time: ray.time,

@@ -50,7 +50,7 @@ pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace,
     let differentials = if looked_at { Differentials::Always } else { Differentials::of_scene(scene) };
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
-    probing::note_camera(work, batch.tile);
+    probing::note_camera(scene, (batch.pattern, batch.tile), work);
     work.branches.clear();
     work.bounce_records.clear();
     work.clock.end(Stage::Camera);
@@ -112,7 +112,7 @@ pub fn trace(
     let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
     for (index, path) in from_camera.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
-        let rank = FilmSample::rank(path.off_center.length(), samples.start + index as u32 % samples.len() as u32);
+        let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
         let radiance = work.view.map_or(path.radiance, |view| view.of_path(path));
         let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);

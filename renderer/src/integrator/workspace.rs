@@ -91,6 +91,11 @@ impl Workspace {
         self.probe.is_some() || self.view.is_some() || self.recorded.shape() != Shape::default()
     }
 
+    /// Whether anybody reads what rounds of directions towards lights come to.
+    pub fn looks_at_lights(&self) -> bool {
+        self.probe.is_some() || self.followed.is_some()
+    }
+
     /// The view that shows hits in place of light.
     pub fn view_of_hits(&self) -> Option<View> {
         self.view.filter(|v| !v.is_of_whole_paths())
