@@ -134,7 +134,7 @@ impl Accel {
         }
     }
 
-    /// Whether what is marked as see-through may stand within a ray's interval. If not, [`Accel::occlusion_each`] finds none.
+    /// Whether what is marked as see-through may stand within a ray's interval: see [`Region::may_meet`].
     pub fn may_see_through(&self, ray: &Ray) -> bool {
         self.see_through.may_meet(ray)
     }

@@ -340,6 +340,7 @@ impl Geometry {
     }
 }
 
-fn union(a: (Vec3, Vec3), b: (Vec3, Vec3)) -> (Vec3, Vec3) {
+/// The smallest and largest corner of what two boxes hold.
+pub fn union(a: (Vec3, Vec3), b: (Vec3, Vec3)) -> (Vec3, Vec3) {
     (a.0.min(b.0), a.1.max(b.1))
 }

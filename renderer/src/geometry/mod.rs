@@ -29,7 +29,7 @@ pub mod vertex_variables;
 pub use body::{Body, Primitive};
 pub use curves::{CurvePiece, Curves};
 pub use disk::Disk;
-pub use group::Geometry;
+pub use group::{Geometry, union};
 pub use instance::{GroupError, Instance, Placed};
 pub use mesh::TriangleMesh;
 pub use partials::Wanted;

@@ -1,5 +1,6 @@
 //! The last vertices of paths. Nothing of them counts but the light that they send out, so what sends out none is not shaded. Where
-//! no shape of the scene does, it is enough to know whether a ray leaves the scene. What is not shaded has no faults to tell of, either:
+//! no shape of the scene does, it is enough to know whether a ray leaves the scene; where nothing is seen beyond the scene, whether it may meet
+//! a shape that does. What is not shaded has no faults to tell of, either:
 //! none of them could have reached the picture.
 
 use super::path::Path;

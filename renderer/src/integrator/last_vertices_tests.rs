@@ -99,9 +99,20 @@ fn last_rays_that_pass_all_lamps_are_not_traced_and_no_pixel_changes() {
         translate = [0.5, 2, 0]
     "#;
     let dark = DARK.replace(r#"environment = { type = "sky" }"#, "");
-    for (name, more, region) in
-        [("lamp", LAMP, true), ("glow", GLOW, true), ("placed", PLACED, true), ("pane", &[PANE, LAMP].concat(), false)]
-    {
+    const SUN: &str = r#"
+        [[lights]]
+        type = "distant"
+        direction = [0, -1, -0.3]
+        irradiance = [3, 3, 3]
+        angle = 40
+    "#;
+    for (name, more, region) in [
+        ("lamp", LAMP, true),
+        ("glow", GLOW, true),
+        ("placed", PLACED, true),
+        ("pane", &[PANE, LAMP].concat(), false),
+        ("sun", &[SUN, LAMP].concat(), false),
+    ] {
         for depth in [1, 2, 4] {
             let text = format!("{dark}{BALLS}{WALL}{more}").replace("max_depth = 2", &format!("max_depth = {depth}"));
             let scene = load(&format!("without-sky-{name}-{depth}"), &text);

@@ -125,7 +125,8 @@ pub struct LightSamples {
     pub directions: Vec<DirectionFootprint>,
     pub emitters: Vec<EmitterPoint>,
     pub shadow_rays: Vec<Ray>,
-    /// Of each shadow ray what see-through surfaces are asked with; none where they block, too. Empty in scenes without any.
+    /// Of each shadow ray what see-through surfaces are asked with; none where they block, too, and where none stand. It ends with the last
+    /// one that there is.
     pub see_through: Vec<Option<SeeThrough>>,
     /// Of each shadow ray the share of light that arrives.
     pub visibility: Vec<Vec3>,
@@ -144,7 +145,7 @@ impl LightSamples {
 
     /// Adds a shadow ray; returns its number.
     pub fn shadow_ray(&mut self, ray: Ray, see_through: Option<SeeThrough>) -> u32 {
-        // In scenes without see-through surfaces nothing is kept for them.
+        // Where no see-through surfaces stand nothing is kept for them.
         if see_through.is_some() || !self.see_through.is_empty() {
             self.see_through.resize(self.shadow_rays.len(), None);
             self.see_through.push(see_through);

@@ -3,7 +3,7 @@
 use super::boxes::{Boxes, WIDTH};
 use super::search::has_lanes;
 use super::slabs::Slabs;
-use crate::geometry::{Body, Geometry, Shape, instance};
+use crate::geometry::{Body, Geometry, Instance, Shape, union};
 use crate::ray::Ray;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -18,14 +18,18 @@ pub struct Region {
 type Bounds = (Vec3, Vec3);
 
 impl Region {
-    /// Around the shapes that are `wanted`, wherever instances place them.
+    /// Around the shapes that are `wanted`, and all of instances that place one of them: the boxes that the structures have.
     pub fn of(geometry: &Geometry, wanted: impl Fn(&Shape) -> bool) -> Region {
-        let mut within = Within { geometry, wanted, known: HashMap::new() };
-        let boxes = gathered(within.members(Geometry::WORLD));
+        let mut search = Search { geometry, wanted, known: HashMap::new() };
+        let members = geometry.members_of(Geometry::WORLD).filter(|(body, shape)| search.finds(body, shape));
+        let bounds = members.filter_map(|(body, _)| geometry.body_bounds(body));
+        // As the structures have it, nothing stands where no number says.
+        let boxes = gathered(bounds.filter(|(low, high)| low.is_finite() && high.is_finite()).collect());
         Region { boxes: (!boxes.is_empty()).then(|| Boxes::new(&boxes)) }
     }
 
-    /// Whether a ray may meet one of the shapes within its interval. Where it says no, the structures find none.
+    /// Whether a ray may meet one of the shapes within its interval. Where it says no, the default structure finds none; another may
+    /// find one in a hair's breadth around them.
     pub fn may_meet(&self, ray: &Ray) -> bool {
         let Some(boxes) = &self.boxes else { return false };
         let slabs = Slabs::new(ray);
@@ -41,46 +45,34 @@ impl Region {
 }
 
 /// Looks for wanted shapes.
-struct Within<'a, F> {
+struct Search<'a, F> {
     geometry: &'a Geometry,
     wanted: F,
-    /// By group, what bounds those within, in the group's space.
-    known: HashMap<u32, Option<Bounds>>,
+    /// By group, whether it has any, or places one that does.
+    known: HashMap<u32, bool>,
 }
 
-impl<F: Fn(&Shape) -> bool> Within<'_, F> {
-    /// What bounds each member of a group that is wanted, or places something that is.
-    fn members(&mut self, group: u32) -> Vec<Bounds> {
-        let geometry = self.geometry;
-        let bounds = geometry.members_of(group).filter_map(|(body, shape)| match body {
-            Body::Instance(i) => Some(instance::bounds_outside(&i.to_parent, self.group(i.group)?)),
-            body => geometry.body_bounds(body).filter(|_| (self.wanted)(shape)),
-        });
-        // As the structures have it, nothing stands where no number says.
-        bounds.filter(|(low, high)| low.is_finite() && high.is_finite()).collect()
-    }
-
-    fn group(&mut self, group: u32) -> Option<Bounds> {
+impl<F: Fn(&Shape) -> bool> Search<'_, F> {
+    /// Whether a body with its shape is wanted, or places what is.
+    fn finds(&mut self, body: &Body, shape: &Shape) -> bool {
+        let &Body::Instance(Instance { group, .. }) = body else { return (self.wanted)(shape) };
         if let Some(known) = self.known.get(&group) {
             return *known;
         }
-        let bounds = self.members(group).into_iter().reduce(around);
-        self.known.insert(group, bounds);
-        bounds
+        let geometry = self.geometry;
+        let found = geometry.members_of(group).any(|(body, shape)| self.finds(body, shape));
+        self.known.insert(group, found);
+        found
     }
-}
-
-fn around(a: Bounds, b: Bounds) -> Bounds {
-    (a.0.min(b.0), a.1.max(b.1))
 }
 
 /// As many boxes as are tested together: neighbours along the axis on which all of them reach furthest share one.
 fn gathered(mut boxes: Vec<Bounds>) -> Vec<Bounds> {
-    let Some((low, high)) = boxes.iter().copied().reduce(around) else { return boxes };
+    let Some((low, high)) = boxes.iter().copied().reduce(union) else { return boxes };
     let axis = (high - low).max_position();
     boxes.sort_by(|a, b| (a.0[axis] + a.1[axis]).total_cmp(&(b.0[axis] + b.1[axis])));
     let share = boxes.len().div_ceil(WIDTH);
-    boxes.chunks(share).filter_map(|some| some.iter().copied().reduce(around)).collect()
+    boxes.chunks(share).filter_map(|some| some.iter().copied().reduce(union)).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +81,8 @@ mod tests {
     use crate::accel::Accel;
     use crate::geometry::{Sphere, TriangleMesh};
     use crate::sampler::Sampler;
-    use glam::DAffine3;
+    use glam::{DAffine3, DQuat, DVec3};
+    use std::f64::consts::TAU;
 
     const WANTED: u32 = 1;
 
@@ -111,7 +104,7 @@ mod tests {
         let (mut met, mut missed) = (0, 0);
         for round in 0..60 {
             let mut geometry = Geometry::new();
-            let inner = geometry.add_group();
+            let (outer, inner) = (geometry.add_group(), geometry.add_group());
             let shape = |material| Shape { material, ..Shape::default() };
             for i in 0..round % 21 {
                 let material = if i % 3 == 0 { WANTED } else { 0 };
@@ -122,10 +115,13 @@ mod tests {
                     _ => geometry.add_mesh(triangle(&mut random, place), shape(material)),
                 }
             }
-            for _ in 0..3 {
+            for into in [outer, outer, Geometry::WORLD, Geometry::WORLD] {
                 let place = (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 12.0;
-                let placed = DAffine3::from_translation(place.as_dvec3());
-                geometry.place(Geometry::WORLD, inner, placed, shape(0)).expect("a group without instances");
+                let turn = DQuat::from_rotation_y(f64::from(random.next_1d()) * TAU);
+                let scale = DVec3::new(1.0, 2.0, 0.5);
+                let placed = DAffine3::from_scale_rotation_translation(scale, turn, place.as_dvec3());
+                let group = if into == outer { inner } else { outer };
+                geometry.place(into, group, placed, shape(0)).expect("groups of few levels");
             }
             let region = Region::of(&geometry, |shape| shape.material == WANTED);
             let accel = Accel::build(&geometry);

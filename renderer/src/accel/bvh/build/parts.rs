@@ -54,7 +54,8 @@ pub fn build<B: Send>(
         let made =
             |(part, roots): (usize, Roots)| Made::new(&references[ends[part].range()], &parts.get(part), roots, &pack);
         let some: Vec<_> = (first..).zip(roots.split_off(first)).collect();
-        for made in some.into_par_iter().map(made).collect::<Vec<_>>() {
+        // The last one first, so that where they lie does not depend on how many are made at a time.
+        for made in some.into_par_iter().map(made).collect::<Vec<_>>().into_iter().rev() {
             for (child, place) in made.join(&mut nodes, &mut blocks) {
                 match place {
                     Some((node, slot)) => nodes[node].children[slot] = child.0,

@@ -103,7 +103,8 @@ fn whatever_it_is_built_over_all_is_found_once_and_within_its_boxes() {
 
 #[test]
 fn the_tree_is_the_same_for_any_number_of_threads() {
-    let boxes = random_boxes(20_000, 0.02);
+    // More parts than one thread makes at a time.
+    let boxes = random_boxes(60_000, 0.02);
     let by = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had");
         let (tree, blocks) = pool.install(|| built(&boxes, |_| 1));

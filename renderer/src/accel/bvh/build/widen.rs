@@ -78,7 +78,7 @@ impl LonePlan {
 impl Plans {
     /// None yet, of trees over so many references in all.
     pub fn over(references: usize) -> Plans {
-        // As many as there can be: what is not filled is no memory yet, while lists that grow are there twice when they move.
+        // As many as there can be: systems give memory where it is filled, while lists that grow are there twice when they move.
         let most = 2 * references;
         Plans { branches: Vec::with_capacity(most), choices: Vec::with_capacity(most), ends: Vec::new() }
     }
