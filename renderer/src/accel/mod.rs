@@ -10,7 +10,7 @@ mod occlusion;
 mod primitives;
 mod watertight;
 
-pub use bvh::Region;
+pub use bvh::ShapeBounds;
 pub use occlusion::Occlusion;
 pub use watertight::ShearedRay;
 
@@ -44,7 +44,7 @@ impl Structure {
 pub struct Accel {
     kind: Kind,
     /// Of shapes that are marked as see-through.
-    see_through: Region,
+    see_through: ShapeBounds,
 }
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Accel {
     }
 
     fn new(kind: Kind, geometry: &Geometry) -> Accel {
-        Accel { kind, see_through: Region::of(geometry, |shape| shape.see_through) }
+        Accel { kind, see_through: ShapeBounds::of(geometry, |shape| shape.see_through) }
     }
 
     /// Which one it is.
@@ -134,9 +134,9 @@ impl Accel {
         }
     }
 
-    /// Whether what is marked as see-through may stand within a ray's interval: see [`Region::may_meet`].
+    /// Whether what is marked as see-through may stand within a ray's interval: see [`ShapeBounds::may_intersect`].
     pub fn may_see_through(&self, ray: &Ray) -> bool {
-        self.see_through.may_meet(ray)
+        self.see_through.may_intersect(ray)
     }
 
     /// Primitives that it holds, instances among them: what its memory grows with, however often groups are placed.

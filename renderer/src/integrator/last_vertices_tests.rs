@@ -106,7 +106,7 @@ fn last_rays_that_pass_all_lamps_are_not_traced_and_no_pixel_changes() {
         irradiance = [3, 3, 3]
         angle = 40
     "#;
-    for (name, more, region) in [
+    for (name, more, bounded) in [
         ("lamp", LAMP, true),
         ("glow", GLOW, true),
         ("placed", PLACED, true),
@@ -117,12 +117,12 @@ fn last_rays_that_pass_all_lamps_are_not_traced_and_no_pixel_changes() {
             let text = format!("{dark}{BALLS}{WALL}{more}").replace("max_depth = 2", &format!("max_depth = {depth}"));
             let scene = load(&format!("without-sky-{name}-{depth}"), &text);
             let last = LastVertices::new(&scene, &Workspace::default(), depth);
-            assert_eq!(last.matter_where_shapes_emit(), region, "{name}");
+            assert_eq!(last.matter_where_shapes_emit(), bounded, "{name}");
             let (few, counts) = traced(&scene, &mut Workspace::default());
             // Who follows a gradient sees all vertices.
             let (all, of_all) = traced(&scene, &mut Workspace { followed: Some(Vec::new()), ..Workspace::default() });
             assert!(few == all, "{name}, {depth}");
-            assert_eq!(counts.rays < of_all.rays, region, "{name}, {depth}: {} {}", counts.rays, of_all.rays);
+            assert_eq!(counts.rays < of_all.rays, bounded, "{name}, {depth}: {} {}", counts.rays, of_all.rays);
         }
     }
 }

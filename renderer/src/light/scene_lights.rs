@@ -10,7 +10,7 @@ use super::flat::{FlatLight, FlatLights, FlatSamples};
 use super::links::{LightName, Links};
 use super::tree::{ChosenLight, LightTree};
 use super::{LightChoice, LightSampleContext, PointLight, Receivers};
-use crate::accel::Region;
+use crate::accel::ShapeBounds;
 use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
 use crate::math::lanes::{Row, alike};
 use crate::math::luminance;
@@ -39,9 +39,8 @@ pub struct SceneLights {
     trees: Vec<LightTree>,
     /// By material.
     material_emissions: Vec<MaterialEmission>,
-    /// Whether any shape sends out light, drawn or not, and where such shapes are.
-    any_shape_emits: bool,
-    emitting: Region,
+    /// Of the shapes that send out light, drawn or not.
+    emitting: ShapeBounds,
     /// Shapes whose material varies and was dark at all points where it was asked.
     dark: HashSet<u32>,
     choice: LightChoice,
@@ -81,8 +80,7 @@ impl SceneLights {
             points,
             links,
             trees: Vec::new(),
-            any_shape_emits: geometry.shapes().iter().any(|shape| emits(shape, &material_emissions)),
-            emitting: Region::of(geometry, |shape| emits(shape, &material_emissions)),
+            emitting: ShapeBounds::of(geometry, |shape| emits(shape, &material_emissions)),
             material_emissions,
             dark: varying.into_iter().filter(|(_, luminances)| luminances.is_none()).map(|(shape, _)| shape).collect(),
             choice,
@@ -147,12 +145,12 @@ impl SceneLights {
 
     /// Whether any shape may send out light, whether [`SceneLights::sample`] gives it or not.
     pub fn any_shape_emits(&self) -> bool {
-        self.any_shape_emits
+        !self.emitting.is_empty()
     }
 
     /// Whether a ray may meet a shape that sends out light.
     pub fn may_meet_emission(&self, ray: &Ray) -> bool {
-        self.emitting.may_meet(ray)
+        self.emitting.may_intersect(ray)
     }
 
     /// What a material sends out to both sides.

@@ -4,12 +4,12 @@
 mod boxes;
 mod build;
 mod node;
-mod region;
 mod search;
+mod shape_bounds;
 mod slabs;
 mod walk;
 
-pub use region::Region;
+pub use shape_bounds::ShapeBounds;
 
 use super::primitives::Analytic;
 use super::watertight::FourTriangles;

@@ -10,27 +10,32 @@ use std::collections::HashMap;
 
 /// Up to eight boxes in world space. The default is nowhere.
 #[derive(Debug, Default)]
-pub struct Region {
+pub struct ShapeBounds {
     boxes: Option<Boxes>,
 }
 
 /// The smallest and the largest corner of a box.
 type Bounds = (Vec3, Vec3);
 
-impl Region {
+impl ShapeBounds {
     /// Around the shapes that are `wanted`, and all of instances that place one of them: the boxes that the structures have.
-    pub fn of(geometry: &Geometry, wanted: impl Fn(&Shape) -> bool) -> Region {
+    pub fn of(geometry: &Geometry, wanted: impl Fn(&Shape) -> bool) -> ShapeBounds {
         let mut search = Search { geometry, wanted, known: HashMap::new() };
         let members = geometry.members_of(Geometry::WORLD).filter(|(body, shape)| search.finds(body, shape));
         let bounds = members.filter_map(|(body, _)| geometry.body_bounds(body));
         // As the structures have it, nothing stands where no number says.
         let boxes = gathered(bounds.filter(|(low, high)| low.is_finite() && high.is_finite()).collect());
-        Region { boxes: (!boxes.is_empty()).then(|| Boxes::new(&boxes)) }
+        ShapeBounds { boxes: (!boxes.is_empty()).then(|| Boxes::new(&boxes)) }
+    }
+
+    /// Whether there is no such shape.
+    pub fn is_empty(&self) -> bool {
+        self.boxes.is_none()
     }
 
     /// Whether a ray may meet one of the shapes within its interval. Where it says no, the default structure finds none; another may
     /// find one in a hair's breadth around them.
-    pub fn may_meet(&self, ray: &Ray) -> bool {
+    pub fn may_intersect(&self, ray: &Ray) -> bool {
         let Some(boxes) = &self.boxes else { return false };
         let slabs = Slabs::new(ray);
         if !slabs.is_sound() {
@@ -97,9 +102,9 @@ mod tests {
         mesh
     }
 
-    /// Whatever is placed where, a ray that meets a wanted shape meets the region, and many others do not.
+    /// Whatever is placed where, a ray that meets a wanted shape meets the boxes, and many others do not.
     #[test]
-    fn rays_that_meet_wanted_shapes_meet_their_region() {
+    fn rays_that_meet_wanted_shapes_meet_their_bounds() {
         let mut random = Sampler::new(9, (0, 0), 0);
         let (mut met, mut missed) = (0, 0);
         for round in 0..60 {
@@ -123,7 +128,7 @@ mod tests {
                 let group = if into == outer { inner } else { outer };
                 geometry.place(into, group, placed, shape(0)).expect("groups of few levels");
             }
-            let region = Region::of(&geometry, |shape| shape.material == WANTED);
+            let bounds = ShapeBounds::of(&geometry, |shape| shape.material == WANTED);
             let accel = Accel::build(&geometry);
             for _ in 0..300 {
                 let mut vector = || (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 12.0;
@@ -134,21 +139,21 @@ mod tests {
                     .filter(|hit| geometry.shape(geometry.shape_of(hit.primitive)).material == WANTED);
                 if hit.is_some() {
                     met += 1;
-                    assert!(region.may_meet(&ray), "{round}: {ray:?}");
+                    assert!(bounds.may_intersect(&ray), "{round}: {ray:?}");
                 }
-                missed += u32::from(!region.may_meet(&ray));
+                missed += u32::from(!bounds.may_intersect(&ray));
             }
         }
         assert!(met > 300 && missed > 3000, "{met} {missed}");
     }
 
     #[test]
-    fn nothing_meets_a_region_of_nothing() {
+    fn nothing_meets_the_bounds_of_nothing() {
         let mut geometry = Geometry::new();
         geometry.add_sphere(Sphere { center: Vec3::ZERO, radius: 1.0 }, Shape::default());
         let ray = Ray::new(Vec3::Z * 3.0, Vec3::NEG_Z, 0.0);
-        assert!(!Region::of(&geometry, |_| false).may_meet(&ray));
-        assert!(Region::of(&geometry, |_| true).may_meet(&ray));
-        assert!(!Region::of(&geometry, |_| true).may_meet(&Ray { t_max: 1.0, ..ray }));
+        assert!(!ShapeBounds::of(&geometry, |_| false).may_intersect(&ray));
+        assert!(ShapeBounds::of(&geometry, |_| true).may_intersect(&ray));
+        assert!(!ShapeBounds::of(&geometry, |_| true).may_intersect(&Ray { t_max: 1.0, ..ray }));
     }
 }
