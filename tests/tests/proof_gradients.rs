@@ -1,16 +1,16 @@
 //! The proof of forward and reverse mode by random programs. `cargo xtask prove` runs 10,000 of each; here as many as
-//! take seconds. `SSL_PROOF_PROGRAMS` says how many.
+//! take seconds. `SSL_PROOF_GRADIENTS` says how many.
 
 use ssl_tests::proof::gradients::bits::Bits;
 use ssl_tests::proof::gradients::first::First;
 use ssl_tests::proof::gradients::mutation::Mutation;
 use ssl_tests::proof::gradients::second::Second;
 use ssl_tests::proof::gradients::taylor::Taylor;
-use ssl_tests::proof::{Claim, Judged, Tally, judged, prove, wanted};
+use ssl_tests::proof::{Claim, Judged, Tally, judged, prove, wanted_gradients};
 
 #[test]
 fn tangents_agree_with_the_second_evaluator() {
-    let tally = prove("tangents and Taylor series", wanted(60), &Taylor::default());
+    let tally = prove("tangents and Taylor series", wanted_gradients(60), &Taylor::default());
     assert!(tally.share_of_points() < 0.6, "{tally:?}");
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
 }
@@ -18,7 +18,7 @@ fn tangents_agree_with_the_second_evaluator() {
 /// ⟨ȳ, J ẋ⟩ = ⟨Jᵀ ȳ, ẋ⟩, each gradient against the tangent along its parameter, and tangents against slopes.
 #[test]
 fn cotangents_belong_to_tangents_and_tangents_are_slopes() {
-    let tally = prove("cotangents, tangents and finite differences", wanted(60), &First::new(true));
+    let tally = prove("cotangents, tangents and finite differences", wanted_gradients(60), &First::new(true));
     assert!(tally.share_of_points() < 0.8, "{tally:?}");
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
 }
@@ -44,13 +44,13 @@ fn faults_in_reverse_sweeps_are_found() {
 /// Forward of forward, reverse of forward, forward of reverse and reverse of reverse mode.
 #[test]
 fn second_derivatives_agree() {
-    let tally = prove("second derivatives", wanted(40), &Second::default());
+    let tally = prove("second derivatives", wanted_gradients(40), &Second::default());
     assert!(tally.share_of_points() < 0.8, "{tally:?}");
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
 }
 
 #[test]
 fn derivatives_have_the_same_bits_on_every_back_end() {
-    let tally = prove("tangents and cotangents on back ends", wanted(16), &Bits::new(true));
+    let tally = prove("tangents and cotangents on back ends", wanted_gradients(16), &Bits::new(true));
     assert!(tally.share_of_programs() < 0.3, "{tally:?}");
 }

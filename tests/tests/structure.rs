@@ -439,32 +439,17 @@ fn every_file_of_tests_is_named_by_a_program() {
 
 #[test]
 fn no_test_is_skipped_without_being_counted() {
-    // Tests that take minutes without optimisation run in release, by a step of CI's that names their module, which belongs to the program
-    // `long`.
-    const RELEASE: &str = "#[ignore = \"`cargo xtask ci` runs it in release\"]";
-    let tasks = std::fs::read_to_string(root().join("xtask/src/ci.rs")).expect("the tasks' source is readable");
-    let list = |name: &str| {
-        let list = tasks.split_once(name).and_then(|(_, rest)| rest.split_once("];"));
-        list.expect("the tasks list the long tests").0
-    };
-    let lists = [("tests/tests/", list("const LONG_TESTS")), ("renderer/tests/", list("const LONG_PICTURES"))];
-    let ignored = |path: &str, text: &str| {
-        let runs = lists.iter().any(|(folder, list)| {
-            // A module, or one of the files of its folder.
-            let name = path.strip_prefix(folder).and_then(|name| name.split('/').next());
-            let name = name.map(|name| name.strip_suffix(".rs").unwrap_or(name));
-            let is_long = |name: &str| read(&root().join(folder).join("long.rs")).contains(&format!("mod {name};"));
-            name.is_some_and(|name| list.contains(&format!("\"{name}::\"")) && is_long(name))
-        });
-        let ignored = code(text).lines().filter(|l| l.trim_start().starts_with("#[ignore")).count();
-        ignored > 0 && !(runs && text.lines().filter(|l| l.trim() == RELEASE).count() == ignored)
-    };
+    // `cargo xtask ci` runs all tests, those that take long and are ignored elsewhere included.
+    const LONG: &str = "#[ignore = \"`cargo xtask ci` runs it in release\"]";
+    let tasks = read(&root().join("xtask/src/ci.rs")) + &read(&root().join("xtask/src/shared_build.rs"));
+    assert!(tasks.contains("shared_build::tests(true)") && tasks.contains("\"--run-ignored\", \"all\""));
+    let ignored = |text: &str| code(text).lines().map(str::trim).any(|l| l.starts_with("#[ignore") && l != LONG);
     // `ssl_tests::skip` says this for all of them.
     let own_words = |path: &str, text: &str| {
         let is_test = path.starts_with("tests/tests") || path.starts_with("renderer/tests");
         is_test && path != "tests/tests/structure.rs" && text.contains("\"skipped")
     };
-    let skipped = sources().into_iter().filter(|(p, t)| ignored(p, t) || own_words(p, t));
+    let skipped = sources().into_iter().filter(|(p, t)| ignored(t) || own_words(p, t));
     let skipped: Vec<String> = skipped.map(|(p, _)| p).collect();
     assert!(skipped.is_empty(), "{}", skipped.join("\n"));
 }

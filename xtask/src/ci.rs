@@ -1,28 +1,26 @@
 //! `cargo xtask ci`: everything that must hold before a merge, step by step, each with its time.
 
 use crate::commands::{has, root, run};
-use crate::{
-    LONG, Outcome, cargo, cargo_command, from_tables, optional_features, proof_features, prove_by, prove_math, skips,
-    test,
-};
+use crate::{Outcome, cargo, cargo_command, shared_build, skips};
 use std::process::Command;
 use std::time::Instant;
 
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
-/// What the compiler checks comes first, then what shares one release build, then the tests.
+/// Steps that compile nothing come first, then lints, then all that the shared build runs.
 ///
 /// The tests come last, as what nextest says of failures at its end then stands at the end of all output, where logs
 /// that are cut off still show it.
 const STEPS: &[Step] = &[
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
-    ("clippy", || clippy("xtask/reference")),
-    ("clippy, all features", || clippy(&[&["xtask/reference"], &optional_features()[..]].concat().join(","))),
-    ("doc", api_documentation),
-    ("reference", || from_tables("reference", &released(), &["--check"])),
-    ("coverage", || from_tables("coverage", &released(), &[])),
     ("book", book),
+    ("clippy", || clippy("xtask/reference")),
+    ("clippy, all features", || clippy(&shared_build::features())),
+    ("doc", api_documentation),
+    ("programs", shared_build::build_programs),
+    ("reference", || run(shared_build::program("reference", &["--check"]))),
+    ("coverage", || run(shared_build::program("coverage", &[]))),
     // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
     ("shader layout", || {
         shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "renderer/bsdfs", "tests/render_scenes"])
@@ -31,14 +29,17 @@ const STEPS: &[Step] = &[
     // Those in `tests/shaders` are among the tests.
     ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs"])),
     ("render", render),
-    ("pictures", || long_tests("renderer", LONG_PICTURES)),
-    ("fits", long_fits),
-    ("long tests", || long_tests("ssl-tests", LONG_TESTS)),
-    ("proof", || prove_by(&["proof::", "proof_table::"], 10_000)),
-    // A program's gradients take many runs of it: the full size is for `prove`.
-    ("proof, gradients", || prove_by(&["proof_gradients::"], 1_000)),
-    ("proof, math", || prove_math(&[])),
-    ("test", test),
+    ("examples in documentation", || run(shared_build::documentation_tests())),
+    ("tests", long_and_short_tests),
+];
+
+/// The sizes of the long tests here. `cargo xtask prove` runs proofs at full size.
+const SIZES: &[(&str, &str)] = &[
+    ("SSL_PROOF_PROGRAMS", "2000"),
+    ("SSL_PROOF_GRADIENTS", "300"),
+    ("SSL_MATH_STRIDE", "997"),
+    ("SSL_MATH_PAIRS", "400000"),
+    ("SSL_FIT_STEPS", "200"),
 ];
 
 /// Runs all steps, past those that fail, so that one run tells everything. What was skipped was not shown to hold.
@@ -72,7 +73,7 @@ pub fn run_all(arguments: &[String]) -> Outcome {
         let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
         return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), names.join(", ")));
     }
-    if skipped.iter().any(|s| s.is_gap) && !allow_skips {
+    if !skipped.is_empty() && !allow_skips {
         return Err("what was skipped was not tested (`--allow-skips` lets it pass)".to_owned());
     }
     println!("\nall {} steps passed", STEPS.len());
@@ -90,10 +91,10 @@ fn api_documentation() -> Outcome {
     run(command)
 }
 
-/// The book, where its builder is installed: a missing tool is no fault of the text.
+/// The book builds. Its builder comes with `cargo xtask setup`.
 fn book() -> Outcome {
     if !has(&["mdbook", "--version"]) {
-        skips::optional("the book", "mdbook is not installed");
+        skips::gap("the book", "mdbook is not installed (`cargo xtask setup` does)");
         return Ok(());
     }
     let mut command = Command::new("mdbook");
@@ -138,30 +139,14 @@ fn render() -> Outcome {
     outcome
 }
 
-pub fn shade(arguments: &[&str]) -> Outcome {
-    let run = ["run", "--quiet", "-p", "renderer", "--bin", "shade"];
-    cargo(&[&run[..], &released(), &["--"], arguments].concat())
+fn shade(arguments: &[&str]) -> Outcome {
+    run(shared_build::program("shade", arguments))
 }
 
-/// Two hundred steps of a fit, on all back ends and with several numbers of threads.
-fn long_fits() -> Outcome {
-    let mut command = cargo_command(&[LONG, proof_features(), &["long_fits::"]].concat());
-    command.env("SSL_FIT_STEPS", "200");
+/// All tests, with those that `cargo xtask test` leaves out, and larger samples of programs, floats and steps of fits.
+fn long_and_short_tests() -> Outcome {
+    shared_build::note_missing_libraries();
+    let mut command = shared_build::tests(true);
+    command.envs(SIZES.iter().copied());
     run(command)
-}
-
-/// Tests that take minutes without optimisation: of `ssl-tests`, and of the renderer, where every scene that ships makes the
-/// same bytes whatever runs its shaders, and photons keep the means of pictures.
-const LONG_TESTS: &[&str] = &["neutral::", "lanes::", "shaders::", "library_derivatives::", "llvm::"];
-const LONG_PICTURES: &[&str] = &["equal_pictures::", "caustics::"];
-
-fn long_tests(package: &str, names: &[&str]) -> Outcome {
-    let test = ["test", "--release", "-p", package, "--test", "long"];
-    // One after another: most use all cores, and one measures the memory of its process.
-    cargo(&[&test[..], proof_features(), &["--", "--ignored", "--test-threads", "1"], names].concat())
-}
-
-/// What the steps that share the release build pass to cargo.
-pub fn released() -> Vec<&'static str> {
-    [&["--release"], proof_features()].concat()
 }

@@ -4,9 +4,8 @@
 //! The first comment of a file says what it shows. The page consists of these comments, so it cannot say anything else.
 //! Nothing changes before all pictures are there.
 
-use super::Outcome;
-use super::ci::shade;
-use super::commands::root;
+use super::commands::{root, run};
+use super::{Outcome, shared_build};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +61,7 @@ struct Shown {
 }
 
 pub fn render() -> Outcome {
+    shared_build::build_programs()?;
     let (scenes, materials, lobes) = (scenes()?, filled(&BALL)?, filled(&BALLS)?);
     let all = || scenes.iter().chain(&materials).chain(&lobes);
     let made = std::env::temp_dir().join(format!("shade-gallery-{}", std::process::id()));
@@ -103,7 +103,8 @@ fn picture(shown: &Shown, folder: &Path) -> Outcome {
             scene.to_string_lossy().into_owned()
         }
     };
-    shade(&["render", &scene, "--size", &shown.size, "-o", &picture.to_string_lossy()])
+    let picture = picture.to_string_lossy();
+    run(shared_build::program("shade", &["render", &scene, "--size", &shown.size, "-o", &picture]))
 }
 
 /// The files with this extension, in the order of their names.

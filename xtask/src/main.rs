@@ -12,6 +12,7 @@ mod gallery;
 mod llvm;
 mod python;
 mod setup;
+mod shared_build;
 mod skips;
 
 use commands::{first_line, has, run};
@@ -112,55 +113,26 @@ fn usage(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Every test, with every back end and structure that can be built here, then the examples in doc comments, which
-/// nextest cannot run.
+/// Every test, with every back end and structure that can be built here, then the examples in doc comments.
 fn test() -> Outcome {
-    if llvm::version().is_none() {
-        skips::gap("tests of the LLVM back end", "LLVM 19 is not installed (`cargo xtask setup` does)");
-    }
-    if !embree::is_there() {
-        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
-    }
-    let optional = optional_features().join(",");
-    let features = ["--features", &optional];
-    if has(&["cargo", "nextest", "--version"]) {
-        let run = ["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output", "immediate-final"];
-        cargo(&[&run[..], &features].concat())?;
-    } else {
-        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"], &features[..]].concat())?;
-    }
-    cargo(&[&["test", "--workspace", "--doc"], &features[..]].concat())
+    shared_build::note_missing_libraries();
+    run(shared_build::tests(false))?;
+    run(shared_build::documentation_tests())
 }
 
-/// The features for which this machine has what they need.
-fn optional_features() -> Vec<&'static str> {
-    let llvm = llvm::version().is_some().then_some("llvm");
-    llvm.into_iter().chain(embree::is_there().then_some("renderer/embree")).collect()
-}
-
-/// The tests of the language that run in release, too.
-const LONG: &[&str] = &["test", "--release", "-p", "ssl-tests", "--test", "long"];
-
-/// The errors of the math library, in release: functions of one number on every float, or on one in so many.
+/// The errors of the math library: functions of one number on every float, or on one in so many.
 fn prove_math(arguments: &[String]) -> Outcome {
     let stride = match arguments {
         [] => 97,
         [n] => n.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{n}` is no stride"))?,
         _ => return Err("`prove math` takes one stride".to_owned()),
     };
-    let only = ["math_errors::functions_of", "--", "--nocapture", "--test-threads", "1"];
-    let mut command = cargo_command(&[LONG, proof_features(), &only].concat());
-    command.env("SSL_MATH_STRIDE", stride.to_string());
-    command.env("SSL_MATH_PAIRS", (400_000_000 / stride).to_string());
+    let mut command = shared_build::proofs(&["math_errors::functions_of"]);
+    command.env("SSL_MATH_STRIDE", stride.to_string()).env("SSL_MATH_PAIRS", (400_000_000 / stride).to_string());
     run(command)
 }
 
-/// The same for all that CI runs in release, which then shares one build.
-fn proof_features() -> &'static [&'static str] {
-    if llvm::version().is_some() { &["--features", "llvm"] } else { &[] }
-}
-
-/// The proof by random programs, in release: each of its comparisons on 10,000 programs, or as many as are given.
+/// The proof by random programs: each of its comparisons on 10,000 programs, or as many as are given.
 fn prove(arguments: &[String]) -> Outcome {
     let programs = match arguments {
         [first, rest @ ..] if first == "math" => return prove_math(rest),
@@ -168,15 +140,8 @@ fn prove(arguments: &[String]) -> Outcome {
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
-    prove_by(&["proof::", "proof_table::", "proof_gradients::"], programs)
-}
-
-/// `tests` are names, or what names begin with.
-fn prove_by(tests: &[&str], programs: usize) -> Outcome {
-    // One after another, each on all cores; what they print is the result.
-    let mut command =
-        cargo_command(&[LONG, proof_features(), &["--", "--nocapture", "--test-threads", "1"], tests].concat());
-    command.env("SSL_PROOF_PROGRAMS", programs.to_string());
+    let mut command = shared_build::proofs(&["proof::", "proof_table::", "proof_gradients::"]);
+    command.env("SSL_PROOF_PROGRAMS", programs.to_string()).env("SSL_PROOF_GRADIENTS", programs.to_string());
     run(command)
 }
 
@@ -185,18 +150,14 @@ fn reference(arguments: &[String]) -> Outcome {
     if arguments.iter().any(|a| a != "--check") {
         return Err("`reference` takes nothing but `--check`".to_owned());
     }
-    from_tables("reference", &[], &arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    shared_build::build_programs()?;
+    run(shared_build::program("reference", &arguments.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
 /// The rules of the reference and their tests, by a program of their own.
 fn coverage() -> Outcome {
-    from_tables("coverage", &[], &[])
-}
-
-/// Runs a program of this package that links the compiler, built as `options` say.
-fn from_tables(program: &str, options: &[&str], arguments: &[&str]) -> Outcome {
-    let run = ["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", program];
-    cargo(&[&run, options, &["--"], arguments].concat())
+    shared_build::build_programs()?;
+    run(shared_build::program("coverage", &[]))
 }
 
 fn tables(arguments: &[String]) -> Outcome {

@@ -2,7 +2,7 @@
 //! the system's business. The libraries of optional features can be installed.
 
 use super::commands::first_line;
-use super::{Outcome, embree, llvm, python};
+use super::{Outcome, cargo, embree, llvm, python};
 
 /// A tool, how to see whether it is there, what it is for, and where it comes from.
 struct Tool {
@@ -57,13 +57,6 @@ const TOOLS: &[Tool] = &[
         get: "cargo install cargo-fuzz --locked",
         needed: false,
     },
-    Tool {
-        name: "mdbook",
-        probe: &["mdbook", "--version"],
-        what: "makes pages of docs/; without it they are read as text",
-        get: "cargo install mdbook --locked",
-        needed: false,
-    },
 ];
 
 pub fn run() -> Outcome {
@@ -72,11 +65,29 @@ pub fn run() -> Outcome {
     llvm::set_up();
     embree::set_up();
     python::set_up();
+    set_up_mdbook();
     if missing.is_empty() {
         println!("\nReady: cargo run --release -- render scenes/first-light.toml -o first-light.png");
         return Ok(());
     }
     Err(format!("missing: {}", missing.join(", ")))
+}
+
+/// The builder of the book. Its debug build without the server suffices to build pages, and compiles in a fraction of the time.
+const MDBOOK: [&str; 6] = ["install", "mdbook", "--locked", "--no-default-features", "--debug", "--quiet"];
+
+/// Says whether the builder of the book is there, and installs it beside cargo's other programs.
+fn set_up_mdbook() {
+    let line = |state: &str, text: &str| println!("{state:<9} {:<14} {text}", "mdbook");
+    let version = || first_line(&["mdbook", "--version"]);
+    if let Some(found) = version() {
+        return line("ok", &found);
+    }
+    match (cargo(&MDBOOK), version()) {
+        (Ok(()), Some(found)) => line("installed", &format!("{found}: `mdbook build docs` makes the book's pages")),
+        (Ok(()), None) => line("optional", "installed, but cargo's folder of programs is not in PATH"),
+        (Err(why), _) => line("optional", &format!("makes pages of docs/; not installed: {why}")),
+    }
 }
 
 /// Prints a tool's line; whether it can be used.

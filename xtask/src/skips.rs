@@ -8,14 +8,7 @@ use std::sync::{LazyLock, Mutex};
 /// The name of the variable by which tests find the file; `tests/src/skips.rs` reads it.
 const RECORD: &str = "SSL_SKIPPED_TESTS";
 
-/// Something that was skipped.
-pub struct Skip {
-    what: String,
-    /// Whether something is untested for it that would be tested elsewhere.
-    pub is_gap: bool,
-}
-
-static STEPS: Mutex<Vec<Skip>> = Mutex::new(Vec::new());
+static STEPS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The file that tests append to, one for each run of this program, empty at its start.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -34,22 +27,12 @@ pub fn variable() -> (&'static str, &'static PathBuf) {
 
 /// Notes that tests were skipped.
 pub fn gap(what: &str, why: &str) {
-    note(what, why, true);
-}
-
-/// Notes that a step was skipped that tests nothing of the program.
-pub fn optional(what: &str, why: &str) {
-    note(what, why, false);
-}
-
-fn note(what: &str, why: &str, is_gap: bool) {
     println!("skipped: {what}: {why}");
-    let skip = Skip { what: format!("{what}: {why}"), is_gap };
-    STEPS.lock().unwrap_or_else(|e| e.into_inner()).push(skip);
+    STEPS.lock().unwrap_or_else(|e| e.into_inner()).push(format!("{what}: {why}"));
 }
 
 /// Everything that was skipped, each once; the file is gone then.
-pub fn take() -> Vec<Skip> {
+pub fn take() -> Vec<String> {
     let mut all = std::mem::take(&mut *STEPS.lock().unwrap_or_else(|e| e.into_inner()));
     // There is no file where no test skipped.
     let text = std::fs::read_to_string(&*FILE).unwrap_or_default();
@@ -58,15 +41,15 @@ pub fn take() -> Vec<Skip> {
     // The order in which tests end is chance, and several steps run the same ones.
     tests.sort_unstable();
     tests.dedup();
-    all.extend(tests.into_iter().map(|test| Skip { what: test.to_owned(), is_gap: true }));
+    all.extend(tests.into_iter().map(str::to_owned));
     all
 }
 
 /// Prints what was skipped, and how much that is; nothing where there is nothing.
-pub fn report(skipped: &[Skip]) {
+pub fn report(skipped: &[String]) {
     if skipped.is_empty() {
         return;
     }
     println!("\nskipped: {}", skipped.len());
-    skipped.iter().for_each(|s| println!("  {}", s.what));
+    skipped.iter().for_each(|s| println!("  {s}"));
 }

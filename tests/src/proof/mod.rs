@@ -118,7 +118,16 @@ pub const STEPS: u32 = 40_000;
 
 /// How many programs to try: `usual`, or as many as `SSL_PROOF_PROGRAMS` says.
 pub fn wanted(usual: usize) -> usize {
-    std::env::var("SSL_PROOF_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+    number("SSL_PROOF_PROGRAMS", usual)
+}
+
+/// The same for programs whose gradients are compared, which take many runs each: `SSL_PROOF_GRADIENTS` says how many.
+pub fn wanted_gradients(usual: usize) -> usize {
+    number("SSL_PROOF_GRADIENTS", usual)
+}
+
+fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
 /// The one seed to try instead, as `SSL_PROOF_SEED` says: to look at a failure again.
