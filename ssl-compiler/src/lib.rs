@@ -96,7 +96,7 @@ pub use compiler::{CompileError, Compiler, LinkedType, LinkedUnit, Lowered, Prog
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use facade::{BackendKind, Target, format};
 pub use jit::Shader;
-pub use modules::{Disk, Files, SearchPath};
+pub use modules::{Confined, Disk, Files, SearchPath};
 pub use runtime::parameters::ParameterError;
 pub use runtime::{
     Beneath, Block, BlockStatus, Closure, ClosureId, ClosureRegistry, ClosureType, External, GlobalsLayout, GradientBy,

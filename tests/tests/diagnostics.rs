@@ -282,6 +282,113 @@ fn a_call_that_fits_nothing_lists_why_nearest_first() {
     assert!(found[0].notes.iter().all(|n| n.span.is_some()));
 }
 
+/// Sources, each with its only finding: a part of what is said, and a part of the hint.
+const SAID: &[(&str, &str, &str)] = &[
+    ("uniform float k; shader s(out float o) { o = k; }", "no `uniform`", "`shader main(float amount = 1.0, …)`"),
+    ("Texture2D map : register(t0);", "no semantics", "by names"),
+    ("kernel k(out buffer<int> o, int id : SV_DispatchThreadID) { o = id; }", "no semantics", "`index.x`"),
+    (
+        "interface I<T> { T f(); } struct S : I<float> { float f() { return 1.0; } }",
+        "no type parameters",
+        "`associatedtype",
+    ),
+    ("struct A { float x; }; struct B : public A { float y; };", "do not inherit", "`A base;`"),
+    (
+        "T f<T>(T x) where T : IFloat { return x * x; } shader s(out float o) { o = f(2.0); }",
+        "no `where`",
+        "<T : IFloat>",
+    ),
+    ("float[3] f(float x) { float r[3]; return r; }", "does not return an array", "out float result[3]"),
+    (
+        "func f(x : float) -> float { return x; } shader s(out float o) { o = f(1.0); }",
+        "no `func`",
+        "`float f(float x)",
+    ),
+    ("shader s(out float o) { float[3] a = {1.0, 2.0}; o = a[0]; }", "behind its name", "`float a[3]`"),
+    ("struct A { float x; }; shader s(out float o) { A a(1.0); o = a.x; }", "by `=`", "`A a = A(…);`"),
+    ("struct A { B b; }; struct B { A a; };", "`A` holds itself: A → B → A", "no end"),
+    ("struct A { float x; A a; };", "`A` holds itself", "no end"),
+    ("struct A { B b; }; struct B { float x; };", "`B` is declared only further down", "move its declaration"),
+    ("shader s(out float o) { o = f(1.0); }", "no function `f`", "anywhere in the file"),
+    ("float f<T : INone>(T x) { return x.area(); }", "no interface `INone`", "declare it above"),
+    (
+        "float f(float x, float y) { return x * y; } shader s(out float o) { DifferentialPair<float> p = diffPair(1.0); \
+      bwd_diff(f)(p, 2.0, 1.0); o = p.d; }",
+        "does not take",
+        "`DifferentialPair<float> y = diffPair(…);`",
+    ),
+    (
+        "float f(float x) { return x; } shader s(out float o) { DifferentialPair<float> p = diffPair(1.0); \
+      o = bwd_diff(f)(p, 1.0); }",
+        "found void",
+        "read `p.d`",
+    ),
+    (
+        "float f(float x) { return x; } shader s(out float o) { o = fwd_diff(f)(diffPair(1.0)).getDifferential(); }",
+        "no method `getDifferential`",
+        "write `.d`",
+    ),
+    (
+        "shader one(out float o) { o = 1; } shader s(out float o) { o = one() + 1.0; }",
+        "void and float",
+        "`one(o = variable);`",
+    ),
+    (
+        "struct A { float x[2]; }; shader s(out float o) { A a = {1.0, 2.0}; o = a.x[0]; }",
+        "2 values for the 1",
+        "a list of its own",
+    ),
+    (
+        "shader s(out float o) { [unroll] for (int i = 0; i < 3; ++i) o += 1.0; }",
+        "no attribute `unroll`",
+        "`[ForceUnroll]`",
+    ),
+    ("kernel k(out buffer<int> o) { o = index.xy; }", "no member `xy`", "`index.x`, `index.y` and `index.z`"),
+];
+
+#[test]
+fn what_strangers_write_is_reported_once_and_says_what_to_write() {
+    for (source, message, hint) in SAID {
+        let errors: Vec<Diagnostic> = findings(source).into_iter().filter(Diagnostic::is_error).collect();
+        let said: Vec<String> = errors.iter().map(|d| d.to_string()).collect();
+        assert_eq!(errors.len(), 1, "{source}\n{said:?}");
+        assert!(errors[0].message.contains(message) && errors[0].hint.contains(hint), "{source}\n{said:?}");
+    }
+}
+
+#[test]
+fn no_message_quotes_more_than_a_reader_can_take() {
+    let (digits, word) = ("9".repeat(100_000), "x".repeat(100_000));
+    for source in [
+        format!("shader s(out float o) {{ o = {digits}.0e{digits}; }}"),
+        format!("shader s(out float o) {{ o = {digits}; }}"),
+        format!("shader s(out float o) {{ o = {digits},{digits}; }}"),
+        format!("shader s(out float o) {{ o = {word}; }}"),
+        format!("shader s(out float o) {{ o = {word}(1.0); {word} y; o.{word} = 1.0; }}"),
+        format!("shader s(out float o) {{ o = noise(\"{word} {word}\", 1.0); }}"),
+        format!("shader s(out float o) {{ printf(\"%{digits}q\", 1.0); o = \"{word}\"; }}"),
+        format!("shader {word}(out float o) {{ o = 1.0; }} shader {word}(out float o) {{ o = 1.0; }}"),
+        format!("import \"{word}.ssl\"; import \"{word}\";"),
+        format!(
+            "float f(float {word}) {{ return {word}; }} shader s(out float o) {{ o = f(\"a\"); o = f({word} = 1.0); }}"
+        ),
+        format!("[{word}] float f(float x) {{ return x; }} struct S {{ float {word}; float {word}; }};"),
+        format!("#{word}\n/* {word}"),
+        format!("shader s(out float o) {{ o = {}; }}", "1.0 + x + ".repeat(50_000)),
+    ] {
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source.clone());
+        let host = Host::default();
+        let (_, found) = check(&mut sources, file, &host.options(WAYS[1]));
+        assert!(found.has_errors(), "{}", &source[..60]);
+        for d in &found.list {
+            let one = d.clone().into();
+            let (text, json) = (render::text(&one, &sources, false), render::json(&one, &sources).to_string());
+            assert!(text.len() < 8000 && json.len() < 8000, "{} of {}: {} bytes", d.code.id, &source[..60], text.len());
+        }
+    }
+}
+
 #[test]
 fn a_clash_shows_both_places_and_a_bracket_where_it_was_opened() {
     let found = findings("float f(float a, float a) { return (a; }\n");

@@ -116,6 +116,8 @@ const CASES: &[Case] = &[
     ("o = \"b.y\"\n[units.c]\nfile = \"a\"\ngraph = \"b\"\n", ("E0902", 11, "c"), "several"),
     ("o = \"b.y\"\n[units.c]\nfile = \"units/gone.ssl\"\n", ("E0903", 12, "\"units/gone.ssl\""), "looked for in"),
     ("o = \"b.y\"\n[units.c]\ngraph = \"gone.toml\"\n", ("E0903", 12, "\"gone.toml\""), "cannot be read"),
+    ("o = \"b.y\"\n[units.c]\nfile = \"../passwd\"\n", ("E0903", 12, "\"../passwd\""), "ends in `.ssl`"),
+    ("o = \"b.y\"\n[units.c]\ngraph = \"../passwd\"\n", ("E0903", 12, "\"../passwd\""), "ends in `.toml`"),
     (
         "o = \"b.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nshader = \"unti\"\n",
         ("E0904", 12, "\"units/unit.ssl\""),

@@ -119,6 +119,25 @@ fn y_and_z_are_the_same_in_a_block_so_additions_there_come_together() {
     assert_eq!(ran.uniform[0], ran.uniform[1], "{last:?}: every request is known to go to one element");
 }
 
+// rule: kernel.index accept
+#[test]
+fn the_places_of_a_point_are_members_of_its_index() {
+    let source = "kernel places(out buffer<int> where, out buffer<int> less, out buffer<int> hidden) {
+        where = index.x + 100 * index.y + 10000 * index.z;
+        less = index - index.x - 5 * (index.y + 3 * index.z);
+        float3 index_y = float3(7);
+        less += index.y - int(index_y.x);
+        float3 index = float3(4, 5, 6);
+        hidden = int(index.y);
+    }";
+    let ran = run_all(source, Launch::over([5, 3, 2]), &[]);
+    let place = |i: u32| i % 5 + 100 * (i / 5 % 3) + 10000 * (i / 15);
+    assert_eq!(ran.buffers["where"], (0..30).map(place).collect::<Vec<_>>());
+    let less = (0..30u32).map(|i| (i / 5 % 3).wrapping_sub(7)).collect::<Vec<_>>();
+    assert_eq!(ran.buffers["less"], less);
+    assert_eq!(ran.buffers["hidden"], vec![5; 30], "a variable of the name hides the number");
+}
+
 // rule: kernel.functions accept
 #[test]
 fn functions_take_buffers_and_loops_walk_over_them() {

@@ -3,10 +3,10 @@
 
 use ssl_compiler::builtins::library;
 use ssl_compiler::diagnostics::{Diagnostics, render};
-use ssl_compiler::modules::{Disk, Files, SearchPath};
+use ssl_compiler::modules::{Confined, Disk, Files, SearchPath};
 use ssl_compiler::source::{FileId, SourceMap};
 use ssl_compiler::{Checked, CompileOptions, check, compile_checked};
-use ssl_tests::{Host, WAYS, folder, messages, run_with_default_fuel};
+use ssl_tests::{Host, WAYS, messages, run_with_default_fuel};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -263,11 +263,62 @@ fn what_cannot_be_found_or_read_is_said() {
     let outcome = check_with(&files, &[], "main.ssl", "import \"bad.ssl\"; shader s(out float o) { o = 1.0; }");
     let (code, text) = outcome.error();
     assert!(code == "E0702" && text.contains("not UTF-8") && text.contains("byte 7"), "{text}");
-    // A folder.
-    let main = "import \"../shaders\"; shader s(out float o) { o = 1.0; }";
-    let at = folder("shaders/main.ssl");
-    let (code, text) = check_with(&Disk, &[], &at.to_string_lossy(), main).error();
-    assert!(code == "E0702" && text.contains("cannot be read"), "{text}");
+}
+
+// rule: modules.files reject
+#[test]
+fn what_is_no_shader_file_is_neither_read_nor_shown() {
+    let secret = "root:x:0:0:root";
+    for name in ["passwd", "../etc/passwd", "notes.txt", "shaders", ".", "ssl"] {
+        let main = format!("import \"{name}\"; shader s(out float o) {{ o = 1.0; }}");
+        let (code, text) = check_with(&Memory::new(&[(name, secret)]), &[], "main.ssl", &main).error();
+        assert_eq!(code, "E0702");
+        assert!(text.contains(&format!("`{name}` is not a shader file")) && text.contains("`.ssl`"), "{text}");
+        assert!(!text.contains("root"), "{text}");
+        // Whether the file is there is not told either.
+        let nothing = check_with(&Memory::new(&[]), &[], "main.ssl", &main).error();
+        assert_eq!((code, text), nothing);
+    }
+}
+
+// rule: modules.files reject
+#[test]
+fn a_host_confines_imports_to_its_folders() {
+    let files =
+        [("app/lib/a.ssl", "const float a = 2.0;"), ("other/b.ssl", "secret"), ("app/out.ssl", "link:other/b.ssl")];
+    let confined = || Confined::new(Memory::new(&files), ["app", "nowhere"]);
+    let at = |import: &str| {
+        let main = format!("import \"{import}\"; shader s(out float o) {{ o = a; }}");
+        check_with(&confined(), &["other"], "app/main.ssl", &main)
+    };
+    assert_eq!(at("lib/a.ssl").value(), 2.0);
+    assert_eq!(at("../app/lib/../lib/a.ssl").value(), 2.0);
+    for outside in ["../other/b.ssl", "b.ssl", "out.ssl", "lib/../../other/b.ssl", "no.ssl"] {
+        let text = at(outside).text();
+        assert!(text.contains("E0701") && !text.contains("secret"), "{text}");
+    }
+    assert!(confined().read(Path::new("app/lib/a.ssl")).is_ok());
+    let refused = confined().read(Path::new("other/b.ssl")).expect_err("it lies outside");
+    assert_eq!(refused.kind(), io::ErrorKind::NotFound);
+    // A name that begins like that of a folder is not in it.
+    assert!(Confined::new(Memory::new(&[("apples.ssl", "")]), ["app"]).read(Path::new("apples.ssl")).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_dots_do_not_lead_out_of_a_folder_on_disk() {
+    let root = std::env::temp_dir().join(format!("ssl-confined-{}", std::process::id()));
+    let (inside, outside) = (root.join("inside"), root.join("outside.ssl"));
+    std::fs::create_dir_all(&inside).expect("the temporary folder can be written");
+    std::fs::write(&outside, "secret").expect("as above");
+    std::fs::write(inside.join("a.ssl"), "const float a = 2.0;").expect("as above");
+    std::os::unix::fs::symlink(&outside, inside.join("link.ssl")).expect("as above");
+    let confined = Confined::new(Disk, [&inside]);
+    assert!(confined.identity(&inside.join("a.ssl")).is_some());
+    for path in [inside.join("link.ssl"), inside.join("../outside.ssl"), outside] {
+        assert!(confined.identity(&path).is_none() && confined.read(&path).is_err(), "{}", path.display());
+    }
+    std::fs::remove_dir_all(&root).expect("as above");
 }
 
 // rule: modules.once reject

@@ -67,12 +67,16 @@ pub fn meant(path: &Path) -> Option<String> {
     let extension = Path::new(name).extension();
     let alike: Vec<String> =
         names.iter().filter(|n| is_folder || Path::new(n).extension() == extension).cloned().collect();
+    let folder = match folder == Path::new(".") {
+        true => "the current folder".to_owned(),
+        false => format!("`{}`", folder.display()),
+    };
     if alike.is_empty() {
-        return Some(format!("`{}` has no such {what}; {FOLDER}", folder.display()));
+        return Some(format!("{folder} has no such {what}; {FOLDER}"));
     }
     let listed: Vec<String> = alike.iter().take(MAX_LISTED).map(|n| format!("`{n}`")).collect();
     let more = if alike.len() > MAX_LISTED { " and more" } else { "" };
-    Some(format!("`{}` has the {place} {}{more}", folder.display(), listed.join(", ")))
+    Some(format!("{folder} has the {place} {}{more}", listed.join(", ")))
 }
 
 /// Another kind of file of the same name.
@@ -108,6 +112,11 @@ mod tests {
         assert_eq!(said("textures/marble.png").as_deref(), Some("`./textures` has the files `wood.png`"));
         let none = "`.` has no such file; paths are taken from the folder of the scene file";
         assert_eq!(said("gone.ssl").as_deref(), Some(none));
+        let here = meant(std::path::Path::new("no_file_has_this_name.zzz"));
+        assert_eq!(
+            here.as_deref(),
+            Some("the current folder has no such file; paths are taken from the folder of the scene file")
+        );
         std::fs::remove_dir_all(&folder).expect("as above");
     }
 }

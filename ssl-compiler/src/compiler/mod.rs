@@ -192,7 +192,8 @@ impl Compiler {
         self
     }
 
-    /// Reads files, also imported ones, from here instead of the disk.
+    /// Reads all files, imported ones and those of graphs included, from here instead of the disk. A host that compiles
+    /// shaders of strangers gives [`Confined`](crate::Confined) files.
     pub fn set_files(&mut self, files: impl Files + Send + 'static) -> &mut Compiler {
         self.programs.clear();
         self.files = Arc::new(files);
@@ -259,7 +260,7 @@ impl Compiler {
     /// # Errors
     /// The graph or one of its shaders is at fault.
     pub fn add_graph(&mut self, path: impl AsRef<Path>) -> Result<Linked, CompileError> {
-        let (group, found) = graph::read(path.as_ref(), &mut self.sources);
+        let (group, found) = graph::read_from(&*self.files, path.as_ref(), &mut self.sources);
         let Some(group) = group.filter(|_| !found.has_errors()) else {
             return Err(CompileError::new(found, &self.sources));
         };

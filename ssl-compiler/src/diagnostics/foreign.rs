@@ -33,6 +33,70 @@ pub fn foreign(word: &str) -> Option<Foreign> {
         .or_else(|| find(PHRASES, word).map(Phrase))
 }
 
+/// What to write instead of something of another language that has types between `<` and `>`.
+pub(crate) fn foreign_generic(word: &str) -> Option<&'static str> {
+    let table: Table = GENERIC;
+    table.iter().find(|(words, _)| words.contains(&word)).map(|(_, hint)| *hint)
+}
+
+/// What to write instead of an attribute of another language.
+pub(crate) fn foreign_attribute(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let table: Table = ATTRIBUTES;
+    table.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, hint)| *hint)
+}
+
+const GENERIC: Table = &[
+    (
+        &["static_cast", "reinterpret_cast", "dynamic_cast", "const_cast", "bit_cast"],
+        "write the type: `float(x)`, `int(x)`",
+    ),
+    (
+        &["std::vector", "std::array", "std::list", "std::span", "std::initializer_list"],
+        "arrays have sizes that are constants: `float list[8];`",
+    ),
+    (
+        &[
+            "StructuredBuffer",
+            "RWStructuredBuffer",
+            "Buffer",
+            "RWBuffer",
+            "ByteAddressBuffer",
+            "AppendStructuredBuffer",
+        ],
+        "a kernel takes buffers: `kernel name(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }`",
+    ),
+    (
+        &["ConstantBuffer", "ParameterBlock", "cbuffer"],
+        "what the host sets is a parameter of the shader: `shader main(float amount = 1.0, out closure result) { … }`",
+    ),
+    (
+        &["Texture2D", "RWTexture2D", "Texture2DArray", "TextureCube", "Texture3D", "Sampler2D", "sampler2D"],
+        "a texture and how it is sampled are one thing: declare `texture2d map;` and sample it, `texture2d_sample<map>(u, v)`",
+    ),
+    (&["vector", "array"], "write `float3` for three floats, `float list[8]` for an array"),
+    (
+        &["Optional", "std::optional", "Tuple", "std::pair", "std::tuple"],
+        "write a struct with the members that you need",
+    ),
+    (&["std::min", "std::max", "std::clamp", "std::swap"], "write it without `std::` and without `<…>`"),
+];
+
+const ATTRIBUTES: Table = &[
+    (&["unroll"], "write `[ForceUnroll]`"),
+    (&["loop", "branch", "flatten", "fastopt", "allow_uav_condition"], "remove it: the compiler decides"),
+    (
+        &["numthreads", "shader", "wavesize"],
+        "a kernel is written `kernel name(…) { … }`, and the host says for how many points",
+    ),
+    (
+        &["backwarddifferentiable", "forwarddifferentiable", "treatasdifferentiable"],
+        "write `[Differentiable]`, or leave it out: every function can be differentiated",
+    ),
+    (&["nodiff", "nodiffthis"], "write `no_diff` before the parameter or the value"),
+    (&["forceinline", "inline", "noinline", "export", "public", "nodiscard", "maybe_unused", "readonly"], "remove it"),
+];
+
 pub(crate) type Table = &'static [(&'static [&'static str], &'static str)];
 
 const TYPES: Table = &[(&["boolean", "_Bool"], "bool"), (&["colour", "rgb"], "color")];

@@ -9,10 +9,12 @@ pub mod examples;
 pub mod foreign;
 pub mod policy;
 pub mod render;
+mod shown;
 #[doc(hidden)]
 pub mod suggest;
 
 pub use policy::Policy;
+pub use shown::shown;
 pub use suggest::closest;
 
 use crate::source::{SourceMap, Span};
@@ -86,16 +88,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error about a place in a file.
+    /// An error about a place in a file. All texts of a diagnostic quote the author's file at a length that can be
+    /// [shown].
     pub fn error(code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: shown(message.into()),
             span: Some(span),
             labels: Vec::new(),
             notes: Vec::new(),
-            hint: hint.into(),
+            hint: shown(hint.into()),
             fixes: Vec::new(),
         }
     }
@@ -121,13 +124,13 @@ impl Diagnostic {
 
     /// With a further place that explains the finding.
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label { span, text: shown(text.into()) });
         self
     }
 
     /// With something to know beside the finding.
     pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
-        self.notes.push(Note { text: text.into(), span });
+        self.notes.push(Note { text: shown(text.into()), span });
         self
     }
 

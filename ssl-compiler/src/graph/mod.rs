@@ -25,5 +25,5 @@ mod values;
 pub use group::{ShaderGroup, UnitSource};
 pub use link::{Linked, Slot, link, link_into};
 pub use marks::Mark;
-pub use read::{is_graph, read, read_text};
+pub use read::{is_graph, read, read_from, read_text};
 pub use show::show;

@@ -6,6 +6,7 @@ use super::resolve::error_at;
 use super::schema::{ArgumentTable, Header, UnitTable};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::input;
+use crate::modules::{Disk, Files};
 use crate::source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,34 +29,69 @@ pub fn is_graph(text: &str) -> bool {
 /// Reads a graph file and the graphs that it nests. What is wrong is said; what could be understood
 /// comes back, so that more can be found wrong with it.
 pub fn read(path: &Path, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, Diagnostics) {
-    let mut reader = Reader { sources, diagnostics: Diagnostics::new(), known: HashMap::new(), open: Vec::new() };
-    let group = reader.file(path, None);
+    let mut reader = Reader::new(sources, &Disk);
+    let group = reader.file(path, None, |path| input::named_text(path).map_err(|e| e.to_string()));
+    (group, reader.diagnostics)
+}
+
+/// The same, with all files from one place.
+pub fn read_from(files: &dyn Files, path: &Path, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, Diagnostics) {
+    let mut reader = Reader::new(sources, files);
+    let group = reader.file(path, None, |path| text_of(files, path));
     (group, reader.diagnostics)
 }
 
 /// The same for a text that stands for the file at `path`, which need not be there.
 pub fn read_text(path: &Path, text: &str, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, Diagnostics) {
-    let mut reader = Reader { sources, diagnostics: Diagnostics::new(), known: HashMap::new(), open: Vec::new() };
-    let group = reader.text(path, identity(path), text, None);
+    let mut reader = Reader::new(sources, &Disk);
+    let identity = reader.identity(path);
+    let group = reader.text(path, identity, text, None);
     (group, reader.diagnostics)
 }
 
-/// One file by two ways is one graph.
-fn identity(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+fn text_of(files: &dyn Files, path: &Path) -> Result<String, String> {
+    let bytes = files.read(path).map_err(|e| e.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
 }
 
 struct Reader<'a> {
     sources: &'a mut SourceMap,
+    files: &'a dyn Files,
     diagnostics: Diagnostics,
     known: HashMap<PathBuf, Option<Arc<ShaderGroup>>>,
     /// Files being read, outermost first, each with the place that led to it.
     open: Vec<(PathBuf, Option<Span>)>,
 }
 
-impl Reader<'_> {
-    fn file(&mut self, path: &Path, at: Option<Span>) -> Option<Arc<ShaderGroup>> {
-        let identity = identity(path);
+impl<'a> Reader<'a> {
+    fn new(sources: &'a mut SourceMap, files: &'a dyn Files) -> Reader<'a> {
+        Reader { sources, files, diagnostics: Diagnostics::new(), known: HashMap::new(), open: Vec::new() }
+    }
+
+    /// One file by two ways is one graph.
+    fn identity(&self, path: &Path) -> PathBuf {
+        self.files.identity(path).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// A graph that a unit names, as the unit writes its path.
+    fn nested(&mut self, name: &str, folder: &Path, at: Option<Span>) -> Option<Arc<ShaderGroup>> {
+        // As of imports: a message shows lines of the file.
+        if !Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+            let (message, hint) = (format!("`{name}` is not a graph file"), "the name of a graph file ends in `.toml`");
+            self.diagnostics.push(error_at(&codes::UNIT_FILE, at, message, hint));
+            return None;
+        }
+        let files = self.files;
+        self.file(&folder.join(name), at, |path| text_of(files, path))
+    }
+
+    fn file(
+        &mut self,
+        path: &Path,
+        at: Option<Span>,
+        text: impl FnOnce(&Path) -> Result<String, String>,
+    ) -> Option<Arc<ShaderGroup>> {
+        let identity = self.identity(path);
         if let Some(known) = self.known.get(&identity) {
             return known.clone();
         }
@@ -63,11 +99,7 @@ impl Reader<'_> {
             self.contains_itself(start, path, at);
             return None;
         }
-        let text = match at {
-            Some(_) => input::text(path, input::MOST_TEXT),
-            None => input::named_text(path),
-        };
-        let text = match text {
+        let text = match text(path) {
             Ok(text) => text,
             Err(e) => {
                 let message = format!("`{}` cannot be read: {e}", path.display());
@@ -166,7 +198,7 @@ impl File<'_, '_> {
                     self.error(&codes::UNIT_SOURCE, shader.span(), message, "remove `shader`");
                 }
                 let at = Some(self.span(graph.span()));
-                self.reader.file(&folder.join(graph.get_ref()), at).map(UnitSource::Group)
+                self.reader.nested(graph.get_ref(), folder, at).map(UnitSource::Group)
             }
             (None, None, None) if table.spoiled => None,
             (None, None, None) => {

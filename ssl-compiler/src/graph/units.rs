@@ -58,6 +58,12 @@ impl Library {
     /// The file that a graph in `folder` names; what is wrong with it is said the first time.
     pub fn file(&mut self, name: &str, folder: &Path, at: Place, reading: &mut Reading<'_, '_>) -> Option<Found> {
         let search = reading.options.imports;
+        if !modules::names_shader(name) {
+            let message = format!("`{name}` is not a shader file");
+            let hint = "the name of a unit's file ends in `.ssl`";
+            reading.diagnostics.push(error_at(&codes::UNIT_FILE, at, message, hint));
+            return None;
+        }
         let (path, identity) = match search.find(name, Some(&folder.join("graph"))) {
             Ok(modules::Found::File(path, identity)) => (path, identity),
             Ok(modules::Found::Library(_)) => {

@@ -6,13 +6,13 @@
 
 mod search;
 
-pub use search::{Disk, Files, LIBRARY_ONLY, SearchPath};
+pub use search::{Confined, Disk, Files, LIBRARY_ONLY, SearchPath};
 
 use crate::builtins::library::{self, LibraryFile};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, ast};
-pub(crate) use search::Found;
+pub(crate) use search::{Found, names_shader};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -114,6 +114,12 @@ impl Loader<'_> {
     }
 
     fn import(&mut self, from: usize, import: &ast::Import) -> Option<usize> {
+        if !import.path.is_empty() && !names_shader(&import.path) {
+            let message = format!("`{}` is not a shader file", import.path);
+            let hint = "an import names a file whose name ends in `.ssl`";
+            self.refuse(&codes::IMPORT_UNREADABLE, import, message, hint);
+            return None;
+        }
         let from = &self.modules.files[from];
         let found = match import.path.as_str() {
             "" => Err(Vec::new()),
@@ -138,7 +144,11 @@ impl Loader<'_> {
                     [] => "write the path of a shader file between the quotes".to_owned(),
                     _ => format!("it was looked for in {}; `--include FOLDER` adds a place", places.join(", ")),
                 };
-                self.refuse(&codes::IMPORT_NOT_FOUND, import, "there is no such file", hint);
+                let message = match import.path.as_str() {
+                    "" => "this import names no file".to_owned(),
+                    path => format!("there is no file `{path}`"),
+                };
+                self.refuse(&codes::IMPORT_NOT_FOUND, import, message, hint);
                 None
             }
         }

@@ -37,6 +37,44 @@ impl Files for Disk {
     }
 }
 
+/// The files that lie in some folders, and no others: for a host that compiles shaders of strangers.
+///
+/// Links and `..` are followed first, so neither leads out of the folders. What lies outside is not there: a message does not
+/// tell whether it exists.
+pub struct Confined<F> {
+    files: F,
+    folders: Vec<PathBuf>,
+}
+
+impl<F: Files> Confined<F> {
+    /// Lets through what lies in one of these folders. A folder that is not there lets nothing through.
+    pub fn new<P: AsRef<Path>>(files: F, folders: impl IntoIterator<Item = P>) -> Confined<F> {
+        // Files that are no real ones need not know their folders.
+        let identity = |folder: P| files.identity(folder.as_ref()).unwrap_or_else(|| folder.as_ref().to_owned());
+        let folders = folders.into_iter().map(identity).collect();
+        Confined { files, folders }
+    }
+}
+
+impl<F: Files> Files for Confined<F> {
+    fn identity(&self, path: &Path) -> Option<PathBuf> {
+        self.files.identity(path).filter(|file| self.folders.iter().any(|folder| file.starts_with(folder)))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.identity(path) {
+            Some(_) => self.files.read(path),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file in the folders of this host")),
+        }
+    }
+}
+
+/// Whether a path names a shader file. Nothing else is read for an import or a unit: a message about a file shows lines
+/// of it, so a stranger could have any file shown.
+pub(crate) fn names_shader(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ssl"))
+}
+
 /// No files: only the standard library can be imported.
 struct Nowhere;
 

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::hir::{Custom, FunctionId, LoopAttributes};
+use crate::diagnostics::foreign::foreign_attribute;
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::ir::{Checkpoint, Prefer};
 use crate::source::Span;
@@ -96,7 +97,10 @@ impl Checker<'_> {
                 Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, a.name.span, message, hint).with_fix(a.name.span, near)
             }
             None => {
-                let hint = format!("here can stand {}", super::arguments::listed(here));
+                let hint = match foreign_attribute(name) {
+                    Some(hint) => hint.to_owned(),
+                    None => format!("here can stand {}", super::arguments::listed(here)),
+                };
                 Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, a.name.span, message, hint)
             }
         };
@@ -208,7 +212,14 @@ impl Checker<'_> {
     /// The functions that the only argument names.
     fn named_functions(&mut self, f: FunctionId, a: &Attribute) -> Option<(Ident, Vec<FunctionId>)> {
         let [ast::Expr { kind: ExprKind::Name(name), span }] = a.arguments.as_slice() else {
-            self.misused(a, format!("it takes the name of a function: `[{}(f)]`", a.name.text));
+            let of_method = match (a.arguments.as_slice(), a.name.text.strip_suffix("Of")) {
+                ([ast::Expr { kind: ExprKind::Member(..), .. }], Some(before)) => {
+                    let own = &self.program.function(f).name;
+                    format!("; before a method itself write `[{before}({own})]`")
+                }
+                _ => String::new(),
+            };
+            self.misused(a, format!("it takes the name of a function: `[{}(f)]`{of_method}", a.name.text));
             return None;
         };
         let methods = self.as_method(f).map_or(&[][..], |m| self.methods_named(&m.owner, name));
@@ -281,7 +292,13 @@ impl Checker<'_> {
         let message = format!("`{}` has another signature than `[{}]` asks for", name.text, a.name.text);
         let head = self.head(wanted);
         let called = &self.program.function(wanted).name;
-        let hint = format!("it must be `{}`", head.replacen(&format!(" {called}("), &format!(" {}(", name.text), 1));
+        // What belongs to a method's derivative is a parameter, and not what it is called on.
+        let (word, own) = match self.as_method(found) {
+            Some(_) => ("static ", name.text.rsplit('.').next().unwrap_or(&name.text)),
+            None => ("", name.text.as_str()),
+        };
+        let head = head.replacen(&format!(" {called}("), &format!(" {own}("), 1);
+        let hint = format!("it must be `{word}{head}`");
         let declared = self.program.function(found).span;
         let d = Diagnostic::error(&codes::CUSTOM_SIGNATURE, name.span, message, hint);
         let text = format!("`{}`", self.head(found));

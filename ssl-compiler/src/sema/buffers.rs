@@ -44,6 +44,20 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::Global(index), ty: field.ty.clone(), span })
     }
 
+    /// Whether an expression, written as `of`, is the number of a point: `index`, where nothing else has the name.
+    pub(super) fn is_point(&self, of: &ast::Expr, e: &Expr) -> bool {
+        let is_named = matches!(&of.kind, ast::ExprKind::Name(name) if name == POINT[0]);
+        let is_number =
+            |i| self.layout.find(POINT[0]).is_some_and(|(index, field)| index == i && field.ty == Type::Int);
+        is_named && matches!(e.kind, ExprKind::Global(i) if is_number(i))
+    }
+
+    /// `index.x` of the number of a point: its place along that axis.
+    pub(super) fn point_place(&self, axis: &str, span: Span) -> Option<Expr> {
+        let axis = ["x", "y", "z"].iter().position(|name| *name == axis)?;
+        self.point_number(POINT[1 + axis], span).filter(|number| number.ty == Type::Int)
+    }
+
     /// The type of a parameter that is written `buffer<…>`.
     pub(super) fn buffer_type(&mut self, p: &ast::Parameter) -> Option<Type> {
         let argument = p.ty.argument.as_ref().filter(|_| p.ty.name.text == BUFFER)?;

@@ -279,11 +279,8 @@ impl Checker<'_> {
         }
         if !self.scope.generics.contains_key(&name.text) {
             let message = format!("there is no generic function `{}`", name.text);
-            let hint = match self.scope.functions.contains_key(&name.text) {
-                true => "it is a function without `<…>`: call it without",
-                false => "declare it above: `T twice<T : IFloat>(T x) { … }`",
-            };
-            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, hint);
+            let name = (name.text.as_str(), name.span);
+            self.unknown(&codes::UNKNOWN_FUNCTION, name, message, Self::advise_generic_function);
             self.drop_arguments(arguments);
             return Expr::error(span);
         }

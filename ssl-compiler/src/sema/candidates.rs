@@ -188,6 +188,10 @@ impl Checker<'_> {
         let (wanted, found) = (self.name_of(&variable.ty), self.name_of(&values[i].ty));
         let reason = match p.direction {
             Direction::In => format!("`{}` is {wanted}, found {found}", variable.name),
+            _ if self.is_pair_of(&variable.ty, &values[i].ty) => format!(
+                "`{0}` hands its derivative out: give a variable `{wanted} {0} = diffPair(…);`, or declare it `no_diff {found} {0}`",
+                variable.name
+            ),
             _ => format!("`{}` hands out {wanted}, which {found} cannot hold", variable.name),
         };
         Rejected { reason, argument: Some((i, Some(variable.span))), faults, ..base }

@@ -9,6 +9,9 @@ use crate::source::Span;
 use crate::syntax::ast::{self, Ident};
 use crate::types::{FLOAT3, Type};
 
+/// Parameters that a message lists.
+const MAX_LISTED: usize = 12;
+
 impl Checker<'_> {
     pub(super) fn closure(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
         if let Some(own) = self.closure_struct(&name.text) {
@@ -75,6 +78,13 @@ impl Checker<'_> {
         let list: Vec<String> = parameters.iter().map(one).collect();
         let needed = parameters.iter().filter(|p| !self.has_default(p)).count();
         let hint = match needed == parameters.len() {
+            _ if parameters.len() > MAX_LISTED => {
+                let all = parameters.iter().filter(|p| !self.has_default(p)).map(|p| &*p.name);
+                let first: Vec<&str> = all.take(MAX_LISTED).collect();
+                let more =
+                    if needed > first.len() { format!(" and {} more", needed - first.len()) } else { String::new() };
+                format!("these must be given: {}{more}", super::arguments::listed(&first))
+            }
             true => format!("they are ({})", list.join(", ")),
             false => format!("they are ({}), of which those in brackets may be left out", list.join(", ")),
         };

@@ -74,7 +74,7 @@ impl Checker<'_> {
             (_, Type::Bool) => "compare it with something, such as `!= 0`".to_owned(),
             (Type::Vector(_), Type::Vector(_)) => format!("build it: `{wanted}(…)`, or take components by a swizzle"),
             (_, Type::Closure) => "closures are made by `make_closure<Name>(…)`".to_owned(),
-            (Type::Void, _) => "the function returns nothing".to_owned(),
+            (Type::Void, _) => self.returns_nothing(&e),
             _ if self.interface_of(to).is_some() => format!("give a value that conforms to {wanted}"),
             _ if self.interface_of(&e.ty).is_some() => {
                 "what it holds is known at run time only: ask it by a method of the interface".to_owned()
@@ -84,6 +84,28 @@ impl Checker<'_> {
         let message = format!("expected {wanted}, found {from}");
         self.error(&codes::TYPE_MISMATCH, e.span, message, hint);
         Expr::error(e.span)
+    }
+
+    /// What to do about a call that gives no value where one is needed.
+    pub(super) fn returns_nothing(&self, e: &Expr) -> String {
+        let ExprKind::Call(id, _) = &e.kind else { return "it returns nothing".to_owned() };
+        let function = self.program.function(*id);
+        let name = &function.name;
+        if function.derived.as_ref().is_some_and(|d| d.mode == ast::Mode::Backward) {
+            return "the derivatives stand in the pairs that are handed in: call it as a statement, and read `p.d`"
+                .to_owned();
+        }
+        let handed_out = function.parameters.iter().find(|p| p.direction != ast::Direction::In);
+        let output = handed_out.map(|p| function.variables[p.variable.0 as usize].name.as_str());
+        match (function.is_shader, output) {
+            (true, Some(output)) => {
+                format!(
+                    "a shader returns nothing: call it as a statement, `{name}({output} = variable);`, and read the variable"
+                )
+            }
+            (false, Some(output)) => format!("`{name}` returns nothing; it hands its result out by `{output}`"),
+            _ => format!("`{name}` returns nothing: declare it with the type of its result in place of `void`"),
+        }
     }
 
     /// A condition: a bool, or a number that is compared with zero as C does.

@@ -123,6 +123,12 @@ impl Checker<'_> {
         Some(Type::Struct(id))
     }
 
+    /// Whether a type is that of pairs of a value of another type, or of one that converts to it.
+    pub(super) fn is_pair_of(&self, pair: &Type, value: &Type) -> bool {
+        let Type::Struct(id) = pair else { return false };
+        self.value_of_pair(*id).is_some_and(|of| *value != Type::Error && self.distance(value, of).is_some())
+    }
+
     /// The type of the value in a pair.
     pub(super) fn value_of_pair(&self, pair: StructId) -> Option<&Type> {
         self.differentials.values.get(&pair)

@@ -136,7 +136,17 @@ impl Checker<'_> {
         };
         if list.len() > parts.len() {
             let message = format!("{} values for the {} of {}", list.len(), parts.len(), self.name_of(ty));
-            self.error(&codes::WRONG_ARGUMENT_COUNT, e.span, message, "remove the values that are too many");
+            let holds_lists =
+                parts.iter().any(|part| matches!(part, Type::Array(..) | Type::Vector(_) | Type::Struct(_)));
+            let flat = !list.iter().any(|e| matches!(e.kind, ast::ExprKind::List(_)));
+            let hint = match holds_lists && flat {
+                true => "a member or element of several values takes a list of its own: `{{1.0, 2.0}, 3.0}`",
+                false => "remove the values that are too many",
+            };
+            self.error(&codes::WRONG_ARGUMENT_COUNT, e.span, message, hint);
+            // Which value is for which part is not known.
+            list.iter().filter(|e| !matches!(e.kind, ast::ExprKind::List(_))).for_each(|e| drop(self.expr(e)));
+            return Expr::error(e.span);
         }
         if let Type::Struct(id) = ty {
             let given: Vec<Option<&ast::Expr>> = list.iter().map(Some).collect();

@@ -69,16 +69,21 @@ impl<'a> Checker<'a> {
             return;
         }
         let bounds: Vec<Vec<InterfaceId>> = decl.generics.iter().map(|g| self.interfaces_named(&g.bounds)).collect();
+        // Without an interface that it names, a definition means nothing.
+        let faulty = decl.generics.iter().zip(&bounds).any(|(g, known)| known.len() < g.bounds.len());
         let id = GenericStructId(self.generic_structs.list.len());
         self.generic_structs.list.push(GenericStruct {
             decl,
             file,
             bounds: bounds.clone(),
             made: HashMap::new(),
-            faulty: false,
+            faulty,
             too_many: false,
         });
         self.scope.generic_structs.insert(name.text.clone(), Declared { meaning: id, span: name.span });
+        if faulty {
+            return;
+        }
         for (n, list) in self.lists_for_definition(&decl.generics, &bounds).into_iter().enumerate() {
             let earlier = self.diagnostics.list.len();
             let first = self.program.functions.len();
@@ -134,16 +139,11 @@ impl<'a> Checker<'a> {
     /// `Pair<float, 3>`
     pub(super) fn generic_type(&mut self, name: &Ident, types: &[GenericArgument]) -> Type {
         let Some(id) = self.generic_struct_named(name) else {
-            if self.is_broken(&name.text) {
-                self.error(&codes::UNKNOWN_TYPE, name.span, "", "");
-                return Type::Error;
-            }
-            let message = format!("there is no generic struct `{}`", name.text);
-            let hint = match self.scope.types.contains_key(&name.text) {
-                true => "it is a type without `<…>`: write its name alone",
-                false => "declare it above: `struct Pair<T : IFloat> { T a, b; };`",
+            let message = match self.later.types.contains_key(&name.text) {
+                true => format!("the type `{}` is declared only further down", name.text),
+                false => format!("there is no generic struct `{}`", name.text),
             };
-            self.error(&codes::UNKNOWN_TYPE, name.span, message, hint);
+            self.unknown(&codes::UNKNOWN_TYPE, (&name.text, name.span), message, Self::advise_generic_type);
             return Type::Error;
         };
         let declared = self.generic_structs.list[id.0].decl.name.span;

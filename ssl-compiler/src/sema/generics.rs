@@ -133,7 +133,9 @@ impl<'a> Checker<'a> {
     }
 
     fn push_generic(&mut self, decl: &'a FunctionDecl, method: Option<GenericMethod<'a>>, file: usize) -> GenericId {
-        let bounds = decl.generics.iter().map(|g| self.interfaces_named(&g.bounds)).collect();
+        let bounds: Vec<_> = decl.generics.iter().map(|g| self.interfaces_named(&g.bounds)).collect();
+        // Without an interface that it names, a definition means nothing.
+        let faulty = decl.generics.iter().zip(&bounds).any(|(g, known)| known.len() < g.bounds.len());
         let id = GenericId(self.generics.list.len());
         self.generics.list.push(Generic {
             decl,
@@ -141,7 +143,7 @@ impl<'a> Checker<'a> {
             file,
             bounds,
             made: HashMap::new(),
-            faulty: false,
+            faulty,
             called: false,
             too_many: false,
         });
@@ -291,6 +293,9 @@ impl<'a> Checker<'a> {
     /// Checks each generic function at its definition.
     pub(super) fn check_definitions(&mut self) {
         for i in 0..self.generics.list.len() {
+            if self.generics.list[i].faulty {
+                continue;
+            }
             let (id, decl) = (GenericId(i), self.generics.list[i].decl);
             let bounds = self.generics.list[i].bounds.clone();
             for (n, list) in self.lists_for_definition(&decl.generics, &bounds).into_iter().enumerate() {

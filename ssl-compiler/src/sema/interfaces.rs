@@ -139,12 +139,16 @@ impl<'a> Checker<'a> {
                 found.push(id);
                 continue;
             }
-            if self.diagnostics.is_full() || self.is_broken(&name.text) {
-                self.error(&codes::UNKNOWN_TYPE, name.span, "", "");
+            // What is wrong with its declaration was said.
+            if self.is_broken(&name.text) {
                 continue;
             }
             let known: Vec<String> = self.scope.interfaces.keys().cloned().chain(BUILT_IN.map(str::to_owned)).collect();
             let message = format!("there is no interface `{}`", name.text);
+            if let Some(d) = self.no_interface(name) {
+                self.diagnostics.push(d);
+                continue;
+            }
             let d = match closest(&name.text, known.iter().map(String::as_str)) {
                 Some(near) => {
                     let hint = format!("did you mean `{near}`?");
@@ -158,6 +162,20 @@ impl<'a> Checker<'a> {
             self.diagnostics.push(d);
         }
         found
+    }
+
+    /// What to say of a name that means something, but no interface that is known here.
+    fn no_interface(&self, name: &Ident) -> Option<Diagnostic> {
+        let is_type = self.scope.types.contains_key(&name.text) || Type::from_name(&name.text).is_some();
+        if is_type || self.scope.generic_structs.contains_key(&name.text) {
+            let message = format!("`{}` is a type, and no interface", name.text);
+            let hint = "structs do not inherit: give it a member of that type; behind `:` stand interfaces";
+            return Some(Diagnostic::error(&codes::UNKNOWN_TYPE, name.span, message, hint));
+        }
+        let place = *self.later.types.get(&name.text)?;
+        let message = format!("`{}` is declared only further down", name.text);
+        let d = Diagnostic::error(&codes::UNKNOWN_TYPE, name.span, message, "move its declaration above the first use");
+        Some(d.with_label(place, "declared here"))
     }
 
     pub(super) fn interface_name(&self, id: InterfaceId) -> &str {

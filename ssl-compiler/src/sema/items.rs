@@ -13,27 +13,36 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a file declares by name, and where first; some of it may be asked for too early.
-fn names_of(file: &ast::File) -> HashMap<String, Span> {
-    let mut names = HashMap::new();
-    for item in &file.items {
-        match item {
-            ast::Item::Function(f) => drop(names.entry(f.name.text.clone()).or_insert(f.name.span)),
-            ast::Item::Variable(d) => d.declarators.iter().for_each(|d| {
-                names.entry(d.name.text.clone()).or_insert(d.name.span);
-            }),
-            ast::Item::Enum(e) => e.members.iter().for_each(|m| {
-                names.entry(m.name.text.clone()).or_insert(m.name.span);
-            }),
-            ast::Item::Struct(_)
-            | ast::Item::Interface(_)
-            | ast::Item::Extension(_)
-            | ast::Item::Typedef(_)
-            | ast::Item::Globals(_)
-            | ast::Item::Test(_)
-            | ast::Item::Import(_) => {}
+#[derive(Default)]
+pub(super) struct DeclaredNames {
+    pub values: HashMap<String, Span>,
+    /// Structs, interfaces, and names that stand for types.
+    pub types: HashMap<String, Span>,
+}
+
+impl DeclaredNames {
+    fn of(file: &ast::File) -> DeclaredNames {
+        let mut known = DeclaredNames::default();
+        for item in &file.items {
+            match item {
+                ast::Item::Function(f) => note(&mut known.values, &f.name),
+                ast::Item::Variable(d) => d.declarators.iter().for_each(|d| note(&mut known.values, &d.name)),
+                ast::Item::Enum(e) => {
+                    e.members.iter().for_each(|m| note(&mut known.values, &m.name));
+                    e.name.iter().for_each(|name| note(&mut known.types, name));
+                }
+                ast::Item::Struct(s) => note(&mut known.types, &s.name),
+                ast::Item::Interface(i) => note(&mut known.types, &i.name),
+                ast::Item::Typedef(d) => d.declarators.iter().for_each(|d| note(&mut known.types, &d.name)),
+                ast::Item::Extension(_) | ast::Item::Globals(_) | ast::Item::Test(_) | ast::Item::Import(_) => {}
+            }
         }
+        known
     }
-    names
+}
+
+fn note(names: &mut HashMap<String, Span>, name: &ast::Ident) {
+    names.entry(name.text.clone()).or_insert(name.span);
 }
 
 /// A function and its body, which is yet to be checked.
@@ -98,7 +107,7 @@ impl<'m> Checker<'m> {
     /// What can be said about a name of the file beside what it means.
     fn known_names_of(&mut self, index: usize) {
         let tree = &self.modules.files[index].tree;
-        self.later = self.known_names[index].get_or_insert_with(|| Rc::new(names_of(tree))).clone();
+        self.later = self.known_names[index].get_or_insert_with(|| Rc::new(DeclaredNames::of(tree))).clone();
     }
 
     /// Whether the declaration of a name of the file was not understood, so that nothing more need be said of it.

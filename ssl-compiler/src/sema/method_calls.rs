@@ -223,11 +223,22 @@ impl Checker<'_> {
             || crate::builtins::overloads(&name.text).next().is_some()
             || !self.library_functions(&name.text).is_empty();
         let is_struct = matches!(owner, Type::Struct(_));
-        if is_struct && !has_function {
+        let has_function = has_function || matches!(owner, Type::Texture2d | Type::Array(..));
+        if !has_function {
+            if self.is_broken(&name.text) {
+                return;
+            }
             let message = format!("{ty} has no method `{}`", name.text);
-            let hint = match known.as_slice() {
-                [] => "it has none at all".to_owned(),
-                list => {
+            let hint = match (self.member_meant(owner, &name.text), known.as_slice()) {
+                (Some(member), _) => format!("its members are read without parentheses: write `.{member}`"),
+                (None, []) if is_struct => "it has none at all".to_owned(),
+                (None, []) => {
+                    format!(
+                        "there is no function `{0}` either; `extension {ty} {{ … }}` gives a type methods",
+                        name.text
+                    )
+                }
+                (None, list) => {
                     format!("it has {}", super::arguments::listed(&list.iter().map(String::as_str).collect::<Vec<_>>()))
                 }
             };
@@ -245,6 +256,20 @@ impl Checker<'_> {
             None => told(format!("write the function: `{}(…)`", name.text)),
         };
         self.diagnostics.push(d);
+    }
+
+    /// The member of a struct that a call of a method means: one of its name, or what Slang reads of a pair by methods.
+    fn member_meant(&self, owner: &Type, name: &str) -> Option<String> {
+        let Type::Struct(id) = owner else { return None };
+        let of_slang = match name {
+            "getPrimal" | "getValue" => "p",
+            "getDifferential" => "d",
+            name => name,
+        };
+        let pair = self.value_of_pair(*id).is_some();
+        let wanted = if pair { of_slang } else { name };
+        let fields = self.program.types.get(*id).named();
+        fields.iter().find(|f| f.name == wanted).map(|f| f.name.clone())
     }
 
     /// The methods whose derivative is asked for, and the value on which they are called, if there is one. What is wrong

@@ -170,9 +170,9 @@ struct Checker<'a> {
     layout: GlobalsLayout,
     program: Program,
     /// What the current file declares at file level, and where.
-    later: Rc<HashMap<String, Span>>,
+    later: Rc<items::DeclaredNames>,
     /// The same of each file, once it was asked for.
-    known_names: Vec<Option<Rc<HashMap<String, Span>>>>,
+    known_names: Vec<Option<Rc<items::DeclaredNames>>>,
     /// Of the file that is being checked.
     scope: Scope,
     /// Of the files that are not, by their index; empty where the declarations were not checked yet.

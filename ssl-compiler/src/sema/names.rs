@@ -3,11 +3,11 @@
 
 use super::Checker;
 use crate::builtins;
-use crate::diagnostics::foreign::{Foreign, foreign};
+use crate::diagnostics::foreign::{Foreign, foreign, foreign_generic};
 use crate::diagnostics::{Code, Diagnostic, closest, codes};
 use crate::runtime::ClosureType;
 use crate::source::Span;
-use crate::syntax::ast;
+use crate::syntax::{DIFFERENTIAL, ast};
 use crate::types::{Type, VectorKind};
 
 /// Types that have a name of their own.
@@ -83,7 +83,7 @@ impl Checker<'_> {
         if self.scope.functions.contains_key(name) || builtins::overloads(name).next().is_some() {
             return Advice::hint(format!("`{name}` is a function: call it, `{name}(…)`"));
         }
-        if let Some(place) = self.later.get(name) {
+        if let Some(place) = self.later.values.get(name) {
             return Advice::at(*place, "declared here", "move its declaration above the first use");
         }
         let ended = self.local.variables.iter().rev().find(|v| v.name == name);
@@ -142,7 +142,7 @@ impl Checker<'_> {
         if let Some(hint) = self.out_of_reach(name) {
             return Advice::hint(hint);
         }
-        if let Some(place) = self.later.get(name) {
+        if let Some(place) = self.later.values.get(name) {
             let hint = "move it above the call, or write a prototype there";
             return Advice::at(*place, "declared here", hint);
         }
@@ -174,7 +174,7 @@ impl Checker<'_> {
         let known = known.chain(builtins::FORMS.iter().copied());
         match closest(name, known.chain(builtins::library::names()).chain(self.type_names())) {
             Some(c) => Advice::meant(c),
-            None => Advice::hint("declare it above, or check the spelling"),
+            None => Advice::hint("check the spelling, or declare it anywhere in the file"),
         }
     }
 
@@ -206,9 +206,46 @@ impl Checker<'_> {
             Some(Foreign::Phrase(text)) => return Advice::hint(text),
             _ => {}
         }
+        if let Some(place) = self.later.types.get(name) {
+            return Advice::at(*place, "declared here", "move its declaration above the first use");
+        }
+        if name == DIFFERENTIAL {
+            return Advice::hint("write whose it is, `Name.Differential`, or the name of the type itself");
+        }
         match closest(name, self.type_names()) {
             Some(c) => Advice::meant(c),
-            None => Advice::hint("declare a struct of this name above, or use one of the built-in types"),
+            None => Advice::hint(
+                "check the spelling, or declare a struct of this name above; `float`, `float3` and `color` are built in",
+            ),
+        }
+    }
+
+    pub(super) fn advise_generic_type(&self, name: &str) -> Advice {
+        if self.scope.types.contains_key(name) || Type::from_name(name).is_some() {
+            return Advice::hint("it is a type without `<…>`: write its name alone");
+        }
+        if let Some(place) = self.later.types.get(name) {
+            return Advice::at(*place, "declared here", "move its declaration above the first use");
+        }
+        if let Some(hint) = foreign_generic(name) {
+            return Advice::hint(hint);
+        }
+        match closest(name, self.scope.generic_structs.keys().map(String::as_str)) {
+            Some(c) => Advice::meant(c),
+            None => Advice::hint("check the spelling, or declare it above: `struct Pair<T : IFloat> { T a, b; };`"),
+        }
+    }
+
+    pub(super) fn advise_generic_function(&self, name: &str) -> Advice {
+        if self.scope.functions.contains_key(name) || builtins::overloads(name).next().is_some() {
+            return Advice::hint("it is a function without `<…>`: call it without");
+        }
+        if let Some(hint) = foreign_generic(name) {
+            return Advice::hint(hint);
+        }
+        match closest(name, self.scope.generics.keys().map(String::as_str)) {
+            Some(c) => Advice::meant(c),
+            None => Advice::hint("check the spelling, or declare it: `T twice<T : IFloat>(T x) { … }`"),
         }
     }
 

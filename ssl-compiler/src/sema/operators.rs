@@ -83,6 +83,10 @@ impl Checker<'_> {
             return self.error(&codes::COMPARISON_CHAIN, span, message, hint);
         }
         let message = format!("`{}` does not work on {left} and {right}", op.symbol());
+        if let Some(e) = [a, b].into_iter().find(|e| e.ty == Type::Void) {
+            let hint = self.returns_nothing(e);
+            return self.error(&codes::BAD_OPERANDS, e.span, message, hint);
+        }
         let float = a.ty == Type::Float || b.ty == Type::Float;
         let hint = match op {
             _ if a.ty == Type::String || b.ty == Type::String => {
@@ -173,7 +177,14 @@ impl Checker<'_> {
             (None, None) => {
                 let message =
                     format!("the two values of `?` have the types {} and {}", self.name_of(&a.ty), self.name_of(&b.ty));
-                self.error(&codes::TYPE_MISMATCH, span, message, "convert one of them");
+                let hint = match (&a.ty, &b.ty) {
+                    (Type::Closure, _) | (_, Type::Closure) => {
+                        "both must be closures; no light at all is a closure variable that was assigned `0`"
+                    }
+                    (Type::String, _) | (_, Type::String) => "both must be strings, or neither",
+                    _ => "convert one of them",
+                };
+                self.error(&codes::TYPE_MISMATCH, span, message, hint);
                 return Expr::error(span);
             }
         };

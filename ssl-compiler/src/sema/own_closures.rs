@@ -75,10 +75,26 @@ impl Checker<'_> {
                     }
                     _ => self.wrong_closure_arguments(name, &members, arguments.len(), &misfit, span),
                 };
+                let diagnostic = self.with_hidden_closure(diagnostic, name);
                 self.diagnostics.push(diagnostic);
                 Expr::error(span)
             }
         }
+    }
+
+    /// A finding about the arguments of a struct, which may have the name of a closure of the host that was meant.
+    fn with_hidden_closure(&self, diagnostic: Diagnostic, name: &Ident) -> Diagnostic {
+        let Some((_, hidden)) = self.closures.find(&name.text) else { return diagnostic };
+        let needed = hidden.parameters.iter().filter(|p| p.default.is_none()).count();
+        let hint = format!(
+            "the host has a closure `{}`, too, {needed} of whose {} parameters must be given: leave the import out, or give it a \
+             name, `import \"….ssl\" as name;`",
+            name.text,
+            hidden.parameters.len()
+        );
+        let declared = self.scope.types.get(&name.text).map(|t| t.span);
+        let note = format!("`{}` means this struct here, and hides the closure of the host", name.text);
+        Diagnostic { hint, ..diagnostic }.with_note(declared, note)
     }
 
     /// The members of a struct as parameters. A default stands for any: only whether there is one counts here.

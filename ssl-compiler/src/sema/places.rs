@@ -107,6 +107,7 @@ impl Checker<'_> {
         if let Some(ty) = self.type_before_dot(base) {
             return self.constant_of(&ty, member, span);
         }
+        let written = base;
         let base = self.expr(base);
         let bad = match &base.ty {
             Type::Error => return Expr::error(span),
@@ -149,6 +150,10 @@ impl Checker<'_> {
                 _ => "a buffer has a `length`, and elements: `name[i]`".to_owned(),
             },
             Type::Matrix => "take a row `m[i]` or an element `m[i][j]`".to_owned(),
+            Type::Int if self.is_point(written, &base) => match self.point_place(&member.text, span) {
+                Some(number) => return number,
+                None => "there is `index.x`, `index.y` and `index.z`, each of them an int".to_owned(),
+            },
             _ => "only structs and vectors have members".to_owned(),
         };
         let message = format!("{} has no member `{}`", self.name_of(&base.ty), member.text);

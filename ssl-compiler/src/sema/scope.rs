@@ -170,6 +170,9 @@ impl Checker<'_> {
                     None => format!("the file imported as `{alias}` has no such name"),
                 }
             }
+            false if matches!(name, "std::cout" | "std::cerr" | "std::endl") => {
+                "values are printed by `printf(\"%g\\n\", x);`".to_owned()
+            }
             false if alias == "std" => "the functions of the library have no `std::` before them".to_owned(),
             false => match closest(alias, self.scope.aliases.keys().map(String::as_str)) {
                 Some(c) => format!("nothing is imported as `{alias}`; did you mean `{c}`?"),

@@ -6,6 +6,7 @@ use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::{StructField, StructId, StructType, Type};
+use std::collections::HashMap;
 
 /// Scalars of a struct, each array as one element, and structs in each other: whatever handles a value of the type
 /// goes through them.
@@ -28,7 +29,10 @@ impl<'a> Checker<'a> {
         let (mut members, mut depth) = (0, 1);
         for declaration in &decl.fields {
             for d in &declaration.declarators {
-                let ty = self.resolve(&declaration.ty, &d.dims);
+                let ty = match self.holds_itself(decl, &declaration.ty) {
+                    true => Type::Error,
+                    false => self.resolve(&declaration.ty, &d.dims),
+                };
                 members += self.program.types.member_count(&ty);
                 depth = depth.max(1 + self.program.types.depth(&ty));
                 if members > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
@@ -51,6 +55,45 @@ impl<'a> Checker<'a> {
             }
         }
         self.add_structure(name, fields, starts)
+    }
+
+    /// Whether a member of a type would make a struct hold itself, through structs that are declared later. It is said.
+    fn holds_itself(&mut self, decl: &ast::StructDecl, member: &ast::TypeName) -> bool {
+        let names_type = |name: &str| self.scope.types.contains_key(name) || self.bound_type(name).is_some();
+        if names_type(&member.name.text) || !decl.generics.is_empty() {
+            return false;
+        }
+        let Some(file) = self.file else { return false };
+        let items = &self.modules.files[file].tree.items;
+        let structs = items.iter().filter_map(|item| if let ast::Item::Struct(s) = item { Some(s) } else { None });
+        let structs: HashMap<&str, &ast::StructDecl> = structs.map(|s| (s.name.text.as_str(), s)).collect();
+        // From struct to struct by the types of members, each with the one that led there.
+        let mut led: Vec<(&str, Option<usize>)> = vec![(&member.name.text, None)];
+        let mut at = 0;
+        while let Some(&(name, _)) = led.get(at) {
+            if name == decl.name.text {
+                break;
+            }
+            for held in structs.get(name).iter().flat_map(|s| &s.fields).map(|f| f.ty.name.text.as_str()) {
+                if led.iter().all(|(known, _)| *known != held) {
+                    led.push((held, Some(at)));
+                }
+            }
+            at += 1;
+        }
+        if at == led.len() {
+            return false;
+        }
+        let way = std::iter::successors(Some(at), |&i| led[i].1).map(|i| led[i].0);
+        let mut chain: Vec<&str> = way.chain([decl.name.text.as_str()]).collect();
+        chain.reverse();
+        let message = match chain.len() {
+            2 => format!("`{}` holds itself", decl.name.text),
+            _ => format!("`{}` holds itself: {}", decl.name.text, chain.join(" → ")),
+        };
+        let hint = "a value of it would have no end; hold the number of another one in an array instead";
+        self.error(&codes::BAD_DECLARATION, member.name.span, message, hint);
+        true
     }
 
     /// Refuses a struct; its first members stand for it.

@@ -110,7 +110,10 @@ impl Checker<'_> {
             self.error(&codes::INTERFACE_AS_TYPE, name.span, message, hint);
             return Type::Error;
         }
-        let message = format!("there is no type `{}`", name.text);
+        let message = match self.later.types.contains_key(&name.text) {
+            true => format!("the type `{}` is declared only further down", name.text),
+            false => format!("there is no type `{}`", name.text),
+        };
         self.unknown(&codes::UNKNOWN_TYPE, (&name.text, name.span), message, Self::advise_type);
         Type::Error
     }
@@ -120,7 +123,8 @@ impl Checker<'_> {
         let foreign = foreign::find(&name.text)?;
         let code = if foreign.double { &codes::NO_DOUBLE } else { &codes::FOREIGN_TYPE };
         self.error(code, name.span, format!("there is no type `{}`", name.text), foreign.hint);
-        Type::from_name(foreign.instead)
+        // Vectors of ints or bools are no vectors here, so nothing is known of what is made of them.
+        if foreign.alike { Type::from_name(foreign.instead) } else { Some(Type::Error) }
     }
 
     /// An array of a type, with the dimensions as written: the last one is the innermost.

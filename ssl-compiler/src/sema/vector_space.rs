@@ -41,7 +41,12 @@ impl Checker<'_> {
                 same && all_in && !self.takes_this(*id)
             };
             let written = self.methods_named(ty, name).to_vec();
-            if let Some(first) = written.first().filter(|_| !written.iter().any(fits)) {
+            // Of a type that is not known, it was said.
+            let unknown = |id: &super::hir::FunctionId| {
+                let f = self.program.function(*id);
+                f.result == Type::Error || f.signature().contains(&Type::Error)
+            };
+            if let Some(first) = written.first().filter(|_| !written.iter().any(|id| fits(id) || unknown(id))) {
                 let span = self.program.function(*first).span;
                 let head = self.head_of(&Function { name: name.to_owned(), ..wanted }, 0);
                 let message = format!("`{name}` is not what `IDifferentiable` asks for");

@@ -5,6 +5,8 @@ pub(crate) struct Foreign {
     /// The type of SSL to use.
     pub instead: &'static str,
     pub hint: &'static str,
+    /// Whether the other type can stand in its place as it is.
+    pub alike: bool,
     /// It asks for double precision, which has a reason of its own.
     pub double: bool,
 }
@@ -30,8 +32,9 @@ pub(crate) fn continues(word: &str) -> bool {
 
 /// The type that `name` is in some other language, unless it is one of SSL.
 pub(crate) fn find(name: &str) -> Option<Foreign> {
-    let plain = |instead, hint| Some(Foreign { instead, hint, double: false });
-    let double = |instead, hint| Some(Foreign { instead, hint, double: true });
+    let plain = |instead, hint| Some(Foreign { instead, hint, alike: true, double: false });
+    let unlike = |instead, hint| Some(Foreign { instead, hint, alike: false, double: false });
+    let double = |instead, hint| Some(Foreign { instead, hint, alike: true, double: true });
     match name {
         "double" | "float64_t" => return double("float", NO_DOUBLE),
         "half" | "fixed" | "float16_t" | "min16float" | "float32_t" => {
@@ -62,8 +65,8 @@ pub(crate) fn find(name: &str) -> Option<Foreign> {
         }
         ("vec" | "half" | "Vec", _) => vector(size).and_then(|(instead, hint)| plain(instead, hint)),
         ("dvec" | "double", _) => vector(size).and_then(|(instead, _)| double(instead, NO_DOUBLE)),
-        ("ivec" | "uvec" | "int" | "uint", _) => vector(size).and_then(|(instead, _)| plain(instead, INT_VECTORS)),
-        ("bvec" | "bool", _) => vector(size).and_then(|(instead, _)| plain(instead, BOOL_VECTORS)),
+        ("ivec" | "uvec" | "int" | "uint", _) => vector(size).and_then(|(instead, _)| unlike(instead, INT_VECTORS)),
+        ("bvec" | "bool", _) => vector(size).and_then(|(instead, _)| unlike(instead, BOOL_VECTORS)),
         _ => None,
     }
 }

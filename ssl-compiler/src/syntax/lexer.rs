@@ -154,9 +154,14 @@ impl Lexer<'_> {
                         TokenKind::Punct(p)
                     }
                     None => {
-                        // A dash was meant as a minus: read on as if it were one.
-                        if matches!(self.unexpected(), '–' | '—' | '−') {
-                            return Token { kind: TokenKind::Punct("-"), span: self.span_from(start) };
+                        let read_as = match self.unexpected() {
+                            // A dash was meant as a minus.
+                            '–' | '—' | '−' => Some(TokenKind::Punct("-")),
+                            '\'' if self.at > start + 1 => Some(TokenKind::Int(0)),
+                            _ => None,
+                        };
+                        if let Some(kind) = read_as {
+                            return Token { kind, span: self.span_from(start) };
                         }
                         self.skip_blanks();
                         continue;
@@ -181,6 +186,9 @@ impl Lexer<'_> {
             self.preprocessor(span);
             return c;
         }
+        if c == '\'' && self.character(span) {
+            return c;
+        }
         self.report(
             &codes::UNEXPECTED_CHARACTER,
             span,
@@ -190,12 +198,28 @@ impl Lexer<'_> {
         c
     }
 
+    /// C's `'a'`, whose first quote was taken; whether it is one.
+    fn character(&mut self, quote: Span) -> bool {
+        let escape = usize::from(self.rest().starts_with('\\'));
+        let mut chars = self.rest().chars().skip(escape);
+        let Some(c) = chars.next().filter(|_| chars.next() == Some('\'')) else { return false };
+        self.at += escape + c.len_utf8() + 1;
+        let span = self.span_from(quote.start as usize);
+        self.report(
+            &codes::UNEXPECTED_CHARACTER,
+            span,
+            "there are no characters",
+            "a string stands in double quotes: `\"a\"`",
+        );
+        true
+    }
+
     /// A line of C's preprocessor, whose `#` was taken.
     fn preprocessor(&mut self, span: Span) {
         let line = self.rest().lines().next().unwrap_or("");
         let hint = match line.split_whitespace().next() {
             Some("define") => "write a constant, `const float name = 1.0;`, or a function",
-            Some("include") => "there are no headers; remove the line",
+            Some("include") => "another shader file is imported: `import \"file.ssl\";`; headers do not exist",
             Some("if" | "ifdef" | "ifndef" | "else" | "elif" | "endif") => {
                 "a constant of the file can serve as a switch: `if (fancy) …`"
             }
@@ -280,6 +304,12 @@ impl Lexer<'_> {
                 let text = &self.text[start..at];
                 let message = format!("`{text}` is a number of double precision");
                 self.report(&codes::NO_DOUBLE, self.span_from(start), message, NO_DOUBLE);
+                return TokenKind::Float(self.text[start..end].parse().unwrap_or(0.0));
+            }
+            "h" | "hf" | "f16" | "f32" if !suffix => {
+                let message = format!("`{}` has a suffix that means nothing", &self.text[start..at]);
+                let hint = "floats have 32 bits: leave the suffix away";
+                self.report(&codes::BAD_NUMBER, self.span_from(start), message, hint);
                 return TokenKind::Float(self.text[start..end].parse().unwrap_or(0.0));
             }
             "u" | "l" | "ul" | "lu" | "ll" | "ull" if !float && !suffix => {

@@ -10,6 +10,7 @@ pub mod parser;
 pub(crate) mod parser_derivatives;
 mod parser_expr;
 mod parser_foreign;
+mod parser_foreign_items;
 mod parser_generics;
 mod parser_integrals;
 mod parser_items;

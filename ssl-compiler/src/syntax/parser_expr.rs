@@ -56,6 +56,7 @@ impl Parser<'_> {
             let start = p.advance().span;
             let mut list = Vec::new();
             while !p.is("}") {
+                p.refuse_named_member();
                 list.push(p.initialiser()?);
                 if !p.eat(",") {
                     break;
@@ -118,6 +119,7 @@ impl Parser<'_> {
         let mut e = self.primary()?;
         for _ in 0..MAX_CHAIN {
             let start = e.span;
+            self.refuse_arrow();
             let kind = if self.eat(".") {
                 let member = self.member_name()?;
                 let called = self.is("(") || self.is("<") && self.starts_generic_call(&member.text);
@@ -180,6 +182,7 @@ impl Parser<'_> {
                 return self.fail(&codes::FOREIGN_FORM, token.span, "there are no pointers and references", hint);
             }
             _ => {
+                self.refuse_operand()?;
                 let found = self.describe();
                 return self.error(
                     token.span,
@@ -209,6 +212,7 @@ impl Parser<'_> {
         if self.starts_integral() {
             return self.integral();
         }
+        self.refuse_new()?;
         let (length, end) = (self.type_length(0), self.type_end(0));
         // `Pair<float>(…)` may be a function, too.
         let generic = end > length && self.is_at(length, "<") && text != PAIR;

@@ -1,32 +1,15 @@
-//! Forms of other languages that the parser knows. It says what to write instead, and goes on behind them. It also
-//! takes C's `struct Name` and arrays whose size comes from a list, which mean the same here.
+//! Forms of other languages inside of declarations and expressions. The parser says what to write instead, and goes on behind
+//! them. It also takes C's `struct Name` and arrays whose size comes from a list, which mean the same here.
 
 use super::ast::{Expr, ExprKind};
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser};
+use super::parser_foreign_items::NO_LISTS;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-/// What to write instead of something at file level that starts with this word.
-pub(super) fn foreign_item(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "in" | "out" | "inout" | "layout" | "buffer" => {
-            "what comes from outside is a parameter of the shader or a global, what goes out an `out` parameter: \
-             `shader main(float amount = 1.0, out closure result) { … }`"
-        }
-        "cbuffer" | "tbuffer" | "block" => "what the host sets is a parameter of the shader",
-        "template" | "generic" => "write the types behind the name of the function: `T twice<T : IFloat>(T x) { … }`",
-        "class" | "union" => "write `struct`, and give it methods",
-        "namespace" | "using" | "module" => {
-            "a file is one: `import \"file.ssl\" as name;` puts `name::` before its names"
-        }
-        "precision" => "remove the line: floats have 32 bits everywhere",
-        _ => return None,
-    })
-}
-
 impl Parser<'_> {
-    fn foreign_form(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn foreign_form(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
         self.report(Diagnostic::error(&codes::FOREIGN_FORM, span, message, hint));
     }
 
@@ -80,13 +63,24 @@ impl Parser<'_> {
         self.foreign_form(span, "there are no pointers and references", hint);
     }
 
-    /// HLSL's `: TEXCOORD0` behind a parameter or a head.
+    /// HLSL's `: TEXCOORD0` behind a parameter or a head, and its `: register(t0)` behind a variable.
     pub(super) fn refuse_semantic(&mut self) {
         if self.is(":") && self.peek_at(1).kind == TokenKind::Name {
-            let span = self.advance().span.to(self.advance().span);
-            let hint = "remove it: globals such as `global_value<uvw>` bring what belongs to the point, `out` parameters \
-                        are named by the host";
-            self.foreign_form(span, "there are no semantics", hint);
+            let (colon, name) = (self.advance().span, self.advance().span);
+            if self.eat("(") {
+                self.skip_parameters();
+            }
+            let hint = match self.slice(name) {
+                "register" | "packoffset" => "remove it: the host binds by names",
+                "SV_DispatchThreadID" | "SV_GroupThreadID" | "SV_GroupID" | "SV_GroupIndex" => {
+                    "remove it: the point of a kernel is `index`, and `index.x`, `index.y` and `index.z` are its places"
+                }
+                _ => {
+                    "remove it: globals such as `global_value<uvw>` bring what belongs to the point, `out` parameters are \
+                     named by the host"
+                }
+            };
+            self.foreign_form(colon.to(self.previous()), "there are no semantics", hint);
         }
     }
 
@@ -96,6 +90,52 @@ impl Parser<'_> {
         self.foreign_form(span, "there is no operator `**`", "powers are `pow(a, b)`");
     }
 
+    /// `a === b` and `a <> b`, of which the first part was taken as an operator, and C++'s `[&](float x) { … }`.
+    pub(super) fn refuse_operand(&mut self) -> Parsed<()> {
+        let (before, here) = (self.previous(), self.peek().span);
+        let (span, message, hint) = match (self.slice(before), self.slice(here)) {
+            ("==", "=") => (before.to(here), "there is no operator `===`", "write `==`"),
+            ("!=", "=") => (before.to(here), "there is no operator `!==`", "write `!=`"),
+            ("<", ">") => (before.to(here), "there is no operator `<>`", "write `!=`"),
+            (_, "[") if self.is_at(1, "&") || self.is_at(1, "=") || self.is_at(1, "]") => {
+                (here, "there are no functions without a name", "declare the function outside of all braces")
+            }
+            _ => return Ok(()),
+        };
+        self.fail(&codes::FOREIGN_FORM, span, message, hint)
+    }
+
+    /// `this->x`, which is read as `this.x`.
+    pub(super) fn refuse_arrow(&mut self) {
+        if self.is("-") && self.is_at(1, ">") && self.touching(0) && self.peek_at(2).kind == TokenKind::Name {
+            let span = self.advance().span.to(self.peek().span);
+            let d = Diagnostic::error(&codes::FOREIGN_FORM, span, "there is no operator `->`", "write `.`");
+            self.report(d.with_fix(span, "."));
+            // The `>` stands for the dot.
+            self.tokens[self.at].kind = TokenKind::Punct(".");
+        }
+    }
+
+    /// `.x = ` in a list, which is read without it.
+    pub(super) fn refuse_named_member(&mut self) {
+        if self.is(".") && self.peek_at(1).kind == TokenKind::Name && self.is_at(2, "=") {
+            let span = self.advance().span.to(self.advance().span);
+            self.advance();
+            let hint = "write the values in the order of the members: `{1.0, 2.0}`";
+            self.foreign_form(span, "the values of a list have no names", hint);
+        }
+    }
+
+    /// `new Ray(1.0)`, which is read without the word.
+    pub(super) fn refuse_new(&mut self) -> Parsed<()> {
+        if self.is_word("new") && self.peek_at(1).kind == TokenKind::Name && !self.is_type("new") {
+            let span = self.peek().span;
+            let hint = "variables hold values, and need no memory: write `Name(…)` alone";
+            return self.fail(&codes::FOREIGN_FORM, span, "there is no `new`", hint);
+        }
+        Ok(())
+    }
+
     /// `for (x : list)` and `for (x in list)`, whose `(` was taken.
     pub(super) fn refuse_each(&mut self) -> Parsed<()> {
         let colon = (1..4).find(|&i| self.is_at(i, ":") || self.word_at(i) == Some("in"));
@@ -103,8 +143,7 @@ impl Parser<'_> {
         match colon.filter(|&n| names(n)) {
             Some(n) => {
                 let span = self.peek_at(n).span;
-                let hint = "count an index: `for (int i = 0; i < n; ++i) { … list[i] … }`";
-                self.fail(&codes::FOREIGN_FORM, span, "loops do not go through lists by themselves", hint)
+                self.fail(&codes::FOREIGN_FORM, span, "loops do not go through lists by themselves", NO_LISTS)
             }
             None => Ok(()),
         }

@@ -3,6 +3,7 @@
 use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, Recover, is_reserved};
+use crate::diagnostics::codes;
 
 /// Tokens between `<` and `>` of a call: more are no list of types.
 const MAX_LIST: usize = 64;
@@ -56,7 +57,14 @@ impl Parser<'_> {
             return Ok(list);
         }
         loop {
-            list.push(self.any_name("the name of an interface")?);
+            let inherits = self.refuse_inheritance();
+            let name = self.any_name("the name of an interface")?;
+            if self.is("<") {
+                self.refuse_generic_interface(&name)?;
+            }
+            if !inherits {
+                list.push(name);
+            }
             let goes_on = self.eat("&") || commas && self.eat(",");
             if !goes_on {
                 return Ok(list);
@@ -68,6 +76,11 @@ impl Parser<'_> {
     pub(super) fn interface(&mut self) -> Parsed<InterfaceDecl> {
         let start = self.advance().span;
         let name = self.ident("the name of the interface")?;
+        if self.is("<") {
+            self.broken.insert(name.text.clone());
+            let (span, hint) = (self.peek().span, "name the type inside of it: `associatedtype Sample;`");
+            return self.fail(&codes::FOREIGN_FORM, span, "interfaces have no type parameters", hint);
+        }
         let parents = self.bounds(true)?;
         self.expect("{", "after the name of the interface")?;
         let (mut methods, mut types, mut constants) = (Vec::new(), Vec::new(), Vec::new());

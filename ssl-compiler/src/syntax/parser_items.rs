@@ -4,7 +4,6 @@ use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, Recover};
 use super::parser_derivatives::BUFFER;
-use super::parser_foreign::foreign_item;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
@@ -12,10 +11,14 @@ impl Parser<'_> {
     pub fn file(&mut self) -> File {
         let mut file = File::default();
         while self.peek().kind != TokenKind::End {
+            let start = self.at;
             match self.item() {
                 Ok(Some(item)) => self.keep(&mut file, item),
                 Ok(None) => {}
-                Err(Recover) => self.skip_item(),
+                Err(Recover) => {
+                    self.skip_item();
+                    self.lose_names(start);
+                }
             }
         }
         file
@@ -66,7 +69,7 @@ impl Parser<'_> {
         if self.is("[") && !self.at_osl_metadata() {
             return self.attributed_item();
         }
-        self.skip_qualifiers();
+        let qualified = self.skip_qualifiers(true);
         let is_block = self.is_at(1, "{");
         if self.foreign_shader() {
             return Ok(Some(Item::Function(self.function(true)?)));
@@ -89,13 +92,21 @@ impl Parser<'_> {
             }
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
-            Some(word) if let Some(hint) = foreign_item(word) => {
+            Some(word) if let Some(hint) = self.foreign_item(word) => {
                 let (span, message) = (self.peek().span, format!("there is no `{word}` here"));
                 self.fail(&codes::FOREIGN_FORM, span, message, hint)
             }
             Some("const") => Ok(Some(Item::Variable(self.declaration()?))),
             Some(_) if self.starts_function() => Ok(Some(Item::Function(self.function(false)?))),
-            Some(_) if self.starts_declaration() => Ok(Some(Item::Variable(self.declaration()?))),
+            Some(_) if self.starts_declaration() => {
+                let declaration = self.declaration()?;
+                if qualified {
+                    // What the qualifier stood for was said.
+                    self.broken.extend(declaration.declarators.into_iter().map(|d| d.name.text));
+                    return Ok(None);
+                }
+                Ok(Some(Item::Variable(declaration)))
+            }
             _ => {
                 let (span, found) = (self.peek().span, self.describe());
                 let message = format!("expected a function, shader, struct, texture or test, found {found}");
@@ -112,7 +123,7 @@ impl Parser<'_> {
     /// A type, a name, and what starts a list of parameters.
     pub(super) fn starts_function(&self) -> bool {
         let tag = usize::from(self.is_type_word());
-        let name = self.declared_type_end(tag);
+        let name = self.behind_brackets(self.declared_type_end(tag));
         self.peek_at(name).kind == TokenKind::Name && (self.is_at(name + 1, "(") || self.is_at(name + 1, "<"))
     }
 
@@ -167,7 +178,7 @@ impl Parser<'_> {
         }
         let span = start.to(self.previous());
         // Slang's structs have none, and those of C do.
-        if !self.eat(";") && body.methods.is_empty() && body.interfaces.is_empty() {
+        if !self.eat(";") && understood && body.methods.is_empty() && body.interfaces.is_empty() {
             self.expect(";", "after the struct")?;
         }
         Ok(StructDecl { name, generics, fields, marks, body, span })
@@ -213,6 +224,7 @@ impl Parser<'_> {
         marks: &mut Vec<FieldMarks>,
         body: &mut Conforming,
     ) -> Parsed<()> {
+        self.refuse_part()?;
         let attributes = self.attributes()?;
         if attributes.is_empty() && self.starts_constant() {
             return self.member_constant(true).map(|d| body.constants.push(d));
@@ -233,11 +245,13 @@ impl Parser<'_> {
     fn field_declaration(&mut self, what: &str) -> Parsed<Declaration> {
         let start = self.peek().span;
         let ty = self.type_name()?;
+        let of_type = self.refuse_type_brackets(&ty)?;
         let mut declarators = Vec::new();
         loop {
             let name = self.any_name("a name")?;
             self.refuse_qualified(name.span)?;
-            let dims = self.dimensions()?;
+            let mut dims = self.dimensions()?;
+            dims.extend(of_type.iter().cloned());
             self.refuse_metadata(&format!("a member of {what}"))?;
             let init = if what == "the struct" && self.eat("=") { Some(self.initialiser()?) } else { None };
             self.refuse_metadata(&format!("a member of {what}"))?;
@@ -264,7 +278,11 @@ impl Parser<'_> {
         } else {
             self.type_name()?
         };
+        let returns_array = self.refuse_array_result()?;
         let name = self.ident("the name of the function")?;
+        if returns_array {
+            self.broken.insert(name.text.clone());
+        }
         let generics = if is_shader { Vec::new() } else { self.generic_parameters()? };
         // Inside they are types; a type of the file that has the same name is one again behind the function.
         let hidden = self.hide_types(&generics);
@@ -308,6 +326,7 @@ impl Parser<'_> {
             self.expect(")", "after the parameters")?
         };
         self.refuse_semantic();
+        self.refuse_behind_head(&name.text);
         let span = start.to(end);
         self.metadata(&mut metadata)?;
         let body = if self.eat(";") {
@@ -357,12 +376,14 @@ impl Parser<'_> {
             }
             self.advance();
         }
-        self.skip_qualifiers();
+        self.skip_qualifiers(false);
         let ty = self.type_name()?;
         self.refuse_reference(is_const);
+        let of_type = self.refuse_type_brackets(&ty)?;
         let name = self.ident("the name of the parameter")?;
         let any_length = self.eat_empty_brackets().is_some();
-        let dims = self.dimensions()?;
+        let mut dims = self.dimensions()?;
+        dims.extend(of_type);
         self.refuse_semantic();
         let mut metadata = Vec::new();
         self.metadata(&mut metadata)?;

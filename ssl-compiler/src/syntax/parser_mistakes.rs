@@ -3,7 +3,7 @@
 
 use super::ast::{Expr, ExprKind};
 use super::lexer::TokenKind;
-use super::parser::{Parsed, Parser, Recover};
+use super::parser::{Parsed, Parser, Recover, is_reserved};
 use crate::diagnostics::{Code, Diagnostic, codes};
 use crate::source::Span;
 
@@ -26,10 +26,16 @@ const QUALIFIERS: &[&str] = &[
     "public",
     "private",
     "signed",
+    "constexpr",
+    "mutable",
+    "groupshared",
 ];
 
-/// Shader kinds of OSL and RSL.
-const SHADER_KINDS: &[&str] = &["surface", "displacement", "volume"];
+/// Bytes of a text that a replacement may repeat.
+const MAX_REPLACED: usize = 200;
+
+/// Shader kinds of OSL and RSL, and other spellings of the one there is.
+const SHADER_KINDS: &[&str] = &["surface", "displacement", "volume", "Shader", "SHADER"];
 
 impl Parser<'_> {
     /// Reports a mistake and gives up the current construct.
@@ -136,24 +142,57 @@ impl Parser<'_> {
         let point = format!("{}.{}", self.slice(before), self.slice(next.span));
         let hint = format!("write `{point}`");
         let d = Diagnostic::error(&codes::DECIMAL_COMMA, both, "a number has a point, not a comma", hint);
-        self.report(d.with_fix(both, point));
+        self.report(if point.len() < MAX_REPLACED { d.with_fix(both, point) } else { d });
         true
     }
 
-    /// Gets past words that other languages put before a declaration, saying so.
-    pub fn skip_qualifiers(&mut self) {
+    /// Gets past words that other languages put before a declaration, saying so; whether there was one.
+    pub fn skip_qualifiers(&mut self, at_file_level: bool) -> bool {
+        let mut any = false;
         while let Some(word) = self.word_at(0).filter(|w| QUALIFIERS.contains(w))
             && self.peek_at(1).kind == TokenKind::Name
         {
             let span = self.advance().span;
             let hint = match word {
-                "uniform" | "varying" | "attribute" => {
-                    "leave it out; what comes from outside is a shader parameter or a global"
+                "constexpr" => "write `const`",
+                "uniform" | "varying" | "attribute" | "extern" if at_file_level => {
+                    "what comes from outside is a parameter of the shader, `shader main(float amount = 1.0, …)`, a global, or a \
+                     texture: `texture2d map;`"
                 }
+                "groupshared" => "points share nothing but `add` buffers, whose elements they add to",
                 _ => "leave it out",
             };
             let d = Diagnostic::error(&codes::FOREIGN_QUALIFIER, span, format!("there is no `{word}` here"), hint);
             self.report(d);
+            any = true;
+        }
+        any
+    }
+
+    /// The names that the tokens from `start` on seem to declare, which were not understood: what is said about them was
+    /// said. They stand outside of brackets, or behind a type.
+    pub(super) fn lose_names(&mut self, start: usize) {
+        let (mut braces, mut parentheses) = (0usize, 0usize);
+        for i in start..self.at {
+            match self.tokens[i].kind {
+                TokenKind::Punct("{") => braces += 1,
+                TokenKind::Punct("}") => braces = braces.saturating_sub(1),
+                TokenKind::Punct("(") => parentheses += 1,
+                TokenKind::Punct(")") => parentheses = parentheses.saturating_sub(1),
+                TokenKind::Name if parentheses == 0 => {
+                    let word = self.slice(self.tokens[i].span);
+                    let before = i.checked_sub(1).filter(|before| *before >= start).map(|before| self.tokens[before]);
+                    let is_declared = before.is_some_and(|t| match t.kind {
+                        TokenKind::Punct(">") => true,
+                        TokenKind::Name => self.is_type(self.slice(t.span)) || !is_reserved(self.slice(t.span)),
+                        _ => false,
+                    });
+                    if !is_reserved(word) && (braces == 0 || is_declared) {
+                        self.broken.insert(word.to_owned());
+                    }
+                }
+                _ => {}
+            }
         }
     }
 

@@ -56,7 +56,10 @@ impl Parser<'_> {
     }
 
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
-        self.skip_qualifiers();
+        self.skip_qualifiers(false);
+        if self.refuse_statement()? {
+            return Ok(StmtKind::Empty);
+        }
         if self.is("[") && !self.at_osl_metadata() {
             let attributes = self.attributes()?;
             return Ok(StmtKind::Attributed(attributes, self.boxed_statement()?));
@@ -121,7 +124,16 @@ impl Parser<'_> {
                 self.report(Diagnostic::error(&codes::STRAY_ELSE, span, "`else` without an `if`", hint));
                 self.nested(Self::statement_kind)
             }
-            _ if self.starts_declaration() => Ok(StmtKind::Declaration(self.declaration()?)),
+            _ if self.starts_declaration() => {
+                let start = self.peek().span;
+                let (mut declaration, ended) = self.unended_declaration()?;
+                if ended.is_err() {
+                    // What is declared is known.
+                    self.skip_statement();
+                    declaration.span = start.to(self.previous());
+                }
+                Ok(StmtKind::Declaration(declaration))
+            }
             _ => {
                 let e = self.expression()?;
                 self.expect(";", "after the expression")?;
@@ -187,7 +199,11 @@ impl Parser<'_> {
             Some("struct" | "enum") => !self.declares_type(),
             Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
             Some(word) if self.is_type(word) || self.type_end(0) > 1 => {
-                matches!(self.peek_at(self.declared_type_end(0)).kind, TokenKind::Name) || self.starts_pointer()
+                let end = self.behind_brackets(self.declared_type_end(0));
+                matches!(self.peek_at(end).kind, TokenKind::Name) || self.starts_pointer()
+            }
+            Some(word) if foreign::find(word).is_some() && self.is_at(1, "[") => {
+                self.peek_at(self.behind_brackets(1)).kind == TokenKind::Name
             }
             // `T.Sample x`: the name of a variable is no type.
             Some(word) if !is_reserved(word) && self.is_at(1, ".") => {
@@ -201,29 +217,38 @@ impl Parser<'_> {
 
     /// A declaration with its `;`.
     pub fn declaration(&mut self) -> Parsed<Declaration> {
+        let (declaration, ended) = self.unended_declaration()?;
+        ended.map(|_| declaration)
+    }
+
+    /// A declaration, and whether its `;` was found or plainly forgotten.
+    fn unended_declaration(&mut self) -> Parsed<(Declaration, Parsed<Span>)> {
         let start = self.peek().span;
         let is_const = self.eat_word("const");
         let ty = self.type_name()?;
         self.refuse_pointer()?;
+        let of_type = self.refuse_type_brackets(&ty)?;
         let mut declarators = Vec::new();
         loop {
-            let (declarator, understood) = self.declarator()?;
+            let (mut declarator, understood) = self.declarator(&ty)?;
+            declarator.dims.extend(of_type.iter().cloned());
             declarators.push(declarator);
             if !understood {
                 self.skip_statement();
-                return Ok(Declaration { is_const, ty, declarators, span: start.to(self.previous()) });
+                let span = start.to(self.previous());
+                return Ok((Declaration { is_const, ty, declarators, span }, Ok(span)));
             }
             let before = self.previous();
             if !self.eat(",") || self.decimal_comma(before) {
                 break;
             }
         }
-        self.expect(";", "after the declaration")?;
-        Ok(Declaration { is_const, ty, declarators, span: start.to(self.previous()) })
+        let ended = self.expect(";", "after the declaration");
+        Ok((Declaration { is_const, ty, declarators, span: start.to(self.previous()) }, ended))
     }
 
     /// A name with what it is made of; whether that was understood. The name is declared in any case.
-    fn declarator(&mut self) -> Parsed<(Declarator, bool)> {
+    fn declarator(&mut self, ty: &TypeName) -> Parsed<(Declarator, bool)> {
         let name = self.ident("a name")?;
         let counted = self.eat_empty_brackets();
         let Ok(mut dims) = self.dimensions() else {
@@ -232,6 +257,10 @@ impl Parser<'_> {
             return Ok((Declarator { name, dims, init: None }, false));
         };
         self.refuse_metadata("a variable or constant")?;
+        self.refuse_semantic();
+        if self.refuse_start(ty, &name)? {
+            return Ok((Declarator { name, dims, init: Some(self.not_understood()) }, false));
+        }
         if !self.eat("=") {
             if let Some(brackets) = counted {
                 self.missing_size(brackets);

@@ -62,9 +62,22 @@ pub(super) fn steps(chain: &Chain, sources: &SourceMap) -> String {
     places.iter().zip(chain).map(line).collect()
 }
 
+/// Bytes of a line that stand in a step; of a longer one, these around the place.
+const SHOWN: usize = 100;
+
+/// The line of a place. Of a long line, which several steps may lie in, the part around the place.
 fn source_line(span: Span, sources: &SourceMap) -> String {
     let file = sources.get(span.file);
-    file.line(file.line_column(span.start).0).trim().to_owned()
+    let number = file.line_at(span.start);
+    let (line, start) = (file.line(number), file.line_range(number).start);
+    if line.trim().len() <= SHOWN {
+        return line.trim().to_owned();
+    }
+    let at = (span.start as usize).saturating_sub(start).min(line.len());
+    let from = line.floor_char_boundary(at.saturating_sub(SHOWN / 4));
+    let to = line.ceil_char_boundary((from + SHOWN).min(line.len()));
+    let [before, behind] = [from > 0, to < line.len()].map(|cut| if cut { "…" } else { "" });
+    format!("{before}{}{behind}", line[from..to].trim())
 }
 
 pub(super) fn json_place(span: Span, sources: &SourceMap) -> Value {

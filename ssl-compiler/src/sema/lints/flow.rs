@@ -276,8 +276,8 @@ impl Flow<'_> {
             return;
         }
         let variable = &self.function.variables[id.0 as usize];
-        // Lobes are added to an empty closure one by one.
-        if silent(&variable.name) || variable.ty == Type::Closure {
+        // Lobes are added to an empty closure one by one, and a value without members needs none.
+        if silent(&variable.name) || variable.ty == Type::Closure || self.types.leaf_count(&variable.ty) == 0 {
             return;
         }
         let message = if self.touched.contains(&id) {
