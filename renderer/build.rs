@@ -11,7 +11,7 @@ mod sources;
 use std::path::{Path, PathBuf};
 
 /// What samples depend on beside the renderer's own sources, from the workspace.
-const DECIDING: [&str; 3] = ["ssl-compiler/src", "ssl-compiler/std", "Cargo.lock"];
+const DECIDING: [&str; 4] = ["ssl-compiler/src", "ssl-compiler/std", "kernels/formats/src", "Cargo.lock"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

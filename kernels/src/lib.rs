@@ -14,7 +14,6 @@ pub mod graph;
 pub mod jobs;
 pub mod kernel;
 pub mod launch;
-pub mod npy;
 pub mod optimise;
 pub mod sums;
 

@@ -4,8 +4,8 @@
 //! gradient must be the slope of the very same samples, up to rounding.
 
 use crate::ran;
+use formats::npy::{self, Words};
 use glam::Vec3;
-use kernels::npy::{self, Words};
 use ran::shade;
 use renderer::inverse::{Differentiated, choose, list};
 use renderer::material::Making;

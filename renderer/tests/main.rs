@@ -45,6 +45,7 @@ mod shade;
 mod shader_gradients;
 mod shown_materials;
 mod subcommands;
+mod target_files;
 mod test_reports;
 mod tev;
 mod texture_files;

@@ -2,7 +2,7 @@
 //! files that cannot be used.
 
 use crate::ran;
-use kernels::npy::{self, Array, Words};
+use formats::npy::{self, Array, Words};
 use ran::shade;
 use ssl_tests::temporary::Folder;
 

@@ -35,7 +35,9 @@ const COMPILER: Layers = &[
     &["compiler"],
 ];
 
-const KERNELS: Layers = &[&["buffer", "launch", "npy"], &["sums"], &["kernel"], &["graph", "optimise"], &["jobs"]];
+const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"], &["graph", "optimise"], &["jobs"]];
+
+const FORMATS: Layers = &[&["npy", "srgb", "text"], &["obj", "picture"]];
 
 const RENDERER: Layers = &[
     &["caches", "math", "memory", "ray"],
@@ -162,7 +164,12 @@ fn uses_from_above(sources: &str, layers: Layers) -> Vec<String> {
 
 #[test]
 fn modules_use_only_those_below() {
-    for (sources, layers) in [("ssl-compiler/src/", COMPILER), ("kernels/src/", KERNELS), ("renderer/src/", RENDERER)] {
+    for (sources, layers) in [
+        ("ssl-compiler/src/", COMPILER),
+        ("kernels/formats/src/", FORMATS),
+        ("kernels/src/", KERNELS),
+        ("renderer/src/", RENDERER),
+    ] {
         let wrong = uses_from_above(sources, layers);
         assert!(wrong.is_empty(), "these modules use what is above them:\n{}", wrong.join("\n"));
     }
@@ -391,6 +398,18 @@ fn the_compiler_knows_nothing_of_rendering() {
     assert!(!manifest.contains("renderer"));
     for (path, text) in sources().iter().filter(|(p, _)| p.starts_with("ssl-compiler")) {
         assert!(!code(text).contains("renderer::"), "{path}");
+    }
+}
+
+/// Files mean the same to scenes and to jobs, as neither is known where they are read.
+#[test]
+fn readers_of_files_know_nothing_of_their_users() {
+    let manifest = read(&root().join("kernels/formats/Cargo.toml"));
+    assert!(!manifest.contains("kernels.") && !manifest.contains("renderer."));
+    for (path, text) in sources().iter().filter(|(p, _)| p.starts_with("kernels/formats")) {
+        let code = code(text);
+        let named = code.match_indices("ssl_compiler::").flat_map(|(at, m)| named(&code[at + m.len()..]));
+        assert!(named.into_iter().all(|used| used == "input"), "{path}");
     }
 }
 

@@ -5,6 +5,7 @@
 //! FOUND and TRUE are two pictures of one size, such as a texture that was fitted and the one that it should be, or renders of
 //! two scenes; their numbers are compared in linear light, without alpha. With a PATTERN of parameters they are two scenes.
 
+use formats::picture::{self, Floats};
 use renderer::inverse::{choose, list, values};
 use renderer::material::Making;
 use renderer::scene::{self, LoadOptions};
@@ -46,8 +47,9 @@ fn run(words: &[String]) -> Result<(), String> {
 
 /// The numbers of a picture, in linear light.
 fn picture(name: &str) -> Result<Vec<f32>, String> {
-    let bytes = std::fs::read(name).map_err(|e| format!("{name}: {e}"))?;
-    kernels::jobs::picture(&bytes).map(|picture| picture.numbers).map_err(|e| format!("{name} {e}"))
+    let read = picture::open(Path::new(name), false).and_then(|rows| Floats::read(rows, false));
+    let pixels = read.map_err(|e| format!("{name}: {e}"))?.pixels;
+    Ok(pixels.into_iter().flat_map(|[r, g, b, _]| [r, g, b]).collect())
 }
 
 /// The floats of parameters of a scene.

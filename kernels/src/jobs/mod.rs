@@ -89,31 +89,6 @@ pub struct Job {
     target: Target,
 }
 
-/// A picture that was read.
-pub struct Picture {
-    /// For each pixel three floats of linear light, rows from the top.
-    pub numbers: Vec<f32>,
-    /// Its width and height.
-    pub size: [u32; 2],
-    /// The file holds what is shown on a screen, and not light.
-    pub is_shown: bool,
-}
-
-/// Reads a picture.
-///
-/// # Errors
-/// It is no picture that can be read. The sentence goes on from the file's name.
-pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
-    let elements = data::picture::read(
-        bytes,
-        &crate::buffer::Element::floats(3),
-        data::Taking { raw: false, size: None, part: None },
-    )?;
-    let numbers = elements.words.iter().map(|word| f32::from_bits(*word)).collect();
-    let size = elements.size.ok_or_else(|| "has no size".to_owned())?;
-    Ok(Picture { numbers, size, is_shown: elements.is_shown })
-}
-
 /// The loss over the steps, as a table and as a picture: names of files and texts.
 pub fn plots(history: &[Point]) -> Vec<(&'static str, String)> {
     vec![("loss.csv", plot::csv(history)), ("loss.svg", plot::svg(history))]

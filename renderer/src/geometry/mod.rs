@@ -9,14 +9,10 @@ pub mod instance;
 pub mod mesh;
 pub mod normals;
 pub mod obj;
-mod obj_lines;
-mod obj_parse;
-mod obj_statements;
 pub mod obj_vertices;
 pub mod partials;
 pub mod plain_partials;
 mod plane;
-mod polygon;
 pub mod quad;
 pub mod sphere;
 pub mod surface;
@@ -42,10 +38,9 @@ pub use transform::Transform;
 pub use variables::{Constant, Giver};
 pub use vertex_variables::{TableRows, VertexTable, VertexVariable};
 
-use glam::Vec3;
+pub use formats::obj::MOST_FAR;
 
-/// How far from the origin the vertices of a file may lie, along each axis: a product of four such lengths is still a finite f32.
-pub const MOST_FAR: f32 = 1e9;
+use glam::Vec3;
 
 /// What all primitives of one shape share.
 #[derive(Clone, Debug, Default)]

@@ -1,36 +1,11 @@
 //! Wavefront OBJ files: as one mesh, or in parts by material and object.
 
-use super::obj_lines::Joined;
-use super::obj_statements::{NONE, Piece, Statements, Vertex};
+use super::TriangleMesh;
 use super::obj_vertices::OnVertices;
-use super::{MOST_FAR, TriangleMesh, polygon};
+use formats::obj::{self, Piece, Statements, Text, Vertex};
 use glam::{Vec2, Vec3};
 use rustc_hash::FxHashMap;
-use ssl_compiler::input;
-use std::io::{self, BufRead};
 use std::ops::Range;
-use std::path::Path;
-
-/// Of a file, which is read piece by piece.
-const MOST_BYTES: u64 = 1 << 36;
-
-/// A file's text, in which lines that a backslash continues are one. It is read from its beginning as often as it is opened: files
-/// are larger than what is made of them, so they are not held whole.
-pub trait Text: Sync {
-    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>>;
-}
-
-impl Text for Path {
-    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
-        Ok(Box::new(Joined::new(input::open(self, MOST_BYTES)?.0)))
-    }
-}
-
-impl Text for [u8] {
-    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
-        Ok(Box::new(Joined::new(self)))
-    }
-}
 
 /// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
 /// missing texture coordinates are 0; missing normals are computed, smooth within the groups of the file's `s` statements. With
@@ -38,7 +13,7 @@ impl Text for [u8] {
 ///
 /// The error is a sentence for the user.
 pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    mesh(Statements::read(text, false)?, smooth, variables)
+    mesh(obj::read(text, false)?, smooth, variables)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
@@ -65,7 +40,7 @@ pub fn load_parts<T: Text + ?Sized>(
     wanted: &[&str],
     variables: &OnVertices,
 ) -> Result<ObjFile, String> {
-    let mut statements = Statements::read(text, true)?;
+    let mut statements = obj::read(text, true)?;
     let (pieces, libraries) = (std::mem::take(&mut statements.pieces), std::mem::take(&mut statements.libraries));
     let whole = mesh(statements, smooth, variables)?;
     let object = |piece: &Piece| piece.object.as_deref().filter(|name| wanted.contains(name)).map(str::to_owned);
@@ -98,32 +73,12 @@ type Names = (Option<String>, Option<String>);
 
 /// All of a file as one mesh, its triangles in their order.
 fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    let Statements { positions, colors, coordinates, normals, vertices, triangles, polygons, groups, .. } = file;
-    if triangles.is_empty() {
-        return Err("it holds no faces".to_owned());
-    }
-    // What the file does not have at all is missing, whatever faces say.
-    let is_there = |number: u32, count: usize| count == 0 || number == NONE || (number as usize) < count;
-    let sound = |v: &Vertex| {
-        (v.position as usize) < positions.len()
-            && is_there(v.coordinates, coordinates.len())
-            && is_there(v.normal, normals.len())
-    };
-    if !vertices.iter().all(sound) {
-        return Err("a face names a vertex that is not there".to_owned());
-    }
-    let at: Vec<Vec3> = vertices.iter().map(|v| positions[v.position as usize]).collect();
-    if !at.iter().all(|p| p.is_finite() && p.abs().max_element() <= MOST_FAR) {
-        return Err("a vertex position is not a number from -1e9 to 1e9".to_owned());
-    }
-    if !colors.iter().all(|color| color.is_finite()) {
-        return Err("the color of a vertex is not a usable number".to_owned());
-    }
+    let Statements { positions, colors, coordinates, normals, vertices, triangles, groups, .. } = file;
     let uv = |v: &Vertex| coordinates.get(v.coordinates as usize).copied().filter(|uv| uv.is_finite());
     // A normal without a length is missing, too.
     let normal = |v: &Vertex| normals.get(v.normal as usize).map_or(Vec3::ZERO, |n| n.normalize_or_zero());
     let mut mesh = TriangleMesh {
-        positions: at,
+        positions: vertices.iter().map(|v| positions[v.position as usize]).collect(),
         normals: vertices.iter().map(normal).collect(),
         uvs: vertices.iter().map(|v| uv(v).unwrap_or(Vec2::ZERO)).collect(),
         colors: vertices.iter().filter_map(|v| colors.get(v.position as usize)).copied().collect(),
@@ -131,9 +86,6 @@ fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<Triang
         indices: triangles,
         ..TriangleMesh::default()
     };
-    for polygon in polygons {
-        polygon::cut(&mut mesh.indices[polygon.start as usize..polygon.end as usize], &mesh.positions);
-    }
     mesh.complete_in_groups(smooth, &groups);
     Ok(mesh)
 }

@@ -2,9 +2,8 @@
 //! where normals, texture coordinates, smoothing or pieces differ.
 
 use super::TableRows;
-use super::obj::Text;
 use super::vertex_variables::{VertexTable, VertexVariable};
-use std::io;
+use formats::obj::{Text, count_positions};
 use std::sync::Arc;
 
 /// Variables for the vertices of a file, in the order of its `v` lines.
@@ -31,7 +30,7 @@ impl OnVertices {
         if tables.is_empty() {
             return Ok(OnVertices::default());
         }
-        let Ok(vertices) = count(text) else { return Ok(OnVertices { tables }) };
+        let Ok(vertices) = count_positions(text) else { return Ok(OnVertices { tables }) };
         match tables.iter().find(|table| table.len() != vertices) {
             Some(table) => Err(OtherLength { name: table.name.clone(), rows: table.len(), vertices }),
             None => Ok(OnVertices { tables }),
@@ -50,16 +49,6 @@ impl OnVertices {
         let of = |table: &Arc<VertexTable>| TableRows { table: table.clone(), rows: rows.clone().collect() };
         Ok(self.tables.iter().map(|table| VertexVariable::of(of(table))).collect())
     }
-}
-
-/// How many vertices a file has.
-fn count<T: Text + ?Sized>(text: &T) -> io::Result<usize> {
-    let (mut reader, mut line, mut vertices) = (text.open()?, Vec::new(), 0);
-    while reader.read_until(b'\n', &mut line)? > 0 {
-        vertices += usize::from(matches!(line.trim_ascii_start(), [b'v', after, ..] if after.is_ascii_whitespace()));
-        line.clear();
-    }
-    Ok(vertices)
 }
 
 #[cfg(test)]

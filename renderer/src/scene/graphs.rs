@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub struct Image {
     pub path: PathBuf,
     pub raw: bool,
+    /// Its alpha means nothing.
+    pub ignores_alpha: bool,
     /// In u and in v; what the file says, else repetition, if `None`.
     pub wrap: Option<[Wrap; 2]>,
     pub at: Option<Span>,
@@ -86,7 +88,7 @@ impl Graphs {
             None
         });
         let wrap = wrap.map(|wrap| [wrap; 2]);
-        self.add(Image { path: slot.path.clone(), raw: slot.image.raw, wrap, at: slot.at })
+        self.add(Image { path: slot.path.clone(), raw: slot.image.raw, ignores_alpha: false, wrap, at: slot.at })
     }
 
     /// The number of an image; equal ones are one.

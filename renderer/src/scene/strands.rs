@@ -7,6 +7,7 @@ use super::context::Context;
 use super::schema::ShapeTable;
 use crate::geometry::curves::Basis;
 use crate::geometry::{Curves, Transform};
+use formats::text;
 use glam::Vec4;
 use std::ops::Range;
 
@@ -55,6 +56,11 @@ fn refuse(why: &str, span: Range<usize>, context: &mut Context) {
 }
 
 fn parse(text: &str) -> Result<Vec<Vec<Vec4>>, String> {
+    if let Some(why) = text::fault(text.as_bytes()) {
+        return Err(why.to_owned());
+    }
+    // A byte order mark is no part of the first number.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut strands = vec![Vec::new()];
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("").trim();

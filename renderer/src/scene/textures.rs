@@ -53,6 +53,8 @@ impl Default for TextureSetup {
 struct Wanted {
     path: PathBuf,
     raw: bool,
+    /// Its alpha means nothing.
+    ignores_alpha: bool,
     /// In u and in v; what the file says, else repetition, if `None`.
     wrap: Option<[Wrap; 2]>,
     at: Option<Span>,
@@ -66,6 +68,7 @@ impl From<&Image> for Wanted {
         Wanted {
             path: image.path.clone(),
             raw: image.raw,
+            ignores_alpha: image.ignores_alpha,
             wrap: image.wrap,
             at: image.at,
             is_environment: false,
@@ -98,6 +101,7 @@ pub fn build(
     let of_table = |t: &TextureTable| Wanted {
         path: context.path(t.file.get_ref()),
         raw: t.raw,
+        ignores_alpha: false,
         wrap: t.wrap.map(|wrap| [wrap; 2]),
         at: Some(context.span(t.file.span())),
         is_environment: false,
@@ -106,6 +110,7 @@ pub fn build(
     let of_environment = |file: &Spanned<String>| Wanted {
         path: context.path(file.get_ref()),
         raw: false,
+        ignores_alpha: false,
         // Around the horizon, and from pole to pole.
         wrap: Some([Wrap::Repeat, Wrap::Clamp]),
         at: Some(context.span(file.span())),
@@ -231,7 +236,8 @@ impl Opening<'_> {
     /// One file, which is a `part` of a texture.
     fn source(&self, path: &Path, image: &Wanted, part: f64) -> Result<Arc<dyn TileSource>, String> {
         let color = image.raw.then_some(ColorSpace::Linear);
-        let how = Conversion { wrap: image.wrap.unwrap_or_default(), color, ..Conversion::default() };
+        let (wrap, without_alpha) = (image.wrap.unwrap_or_default(), image.ignores_alpha);
+        let how = Conversion { wrap, color, without_alpha, ..Conversion::default() };
         let converted = Cell::new(0.0);
         let path = self.folders.prepared(path, &how, &|share| {
             let more = f64::from(share) * part - converted.replace(f64::from(share) * part);

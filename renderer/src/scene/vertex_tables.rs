@@ -7,7 +7,7 @@ use super::schema::ShapeTable;
 use crate::geometry::VertexTable;
 use crate::geometry::obj_vertices::OtherLength;
 use crate::geometry::variables::MAX_COMPONENTS;
-use kernels::npy::Array;
+use formats::npy::Array;
 use ssl_compiler::input;
 use std::ops::Range;
 

@@ -1,46 +1,7 @@
 //! What a texture holds: the sizes of its levels and tiles, and how its texels are stored.
 
 use super::Wrap;
-
-/// How one channel of a texel is stored, in the byte order of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sample {
-    /// 0 to 255 for 0 to 1.
-    U8,
-    /// 0 to 65535 for 0 to 1.
-    U16,
-    F16,
-    F32,
-}
-
-impl Sample {
-    pub fn bytes(self) -> usize {
-        match self {
-            Sample::U8 => 1,
-            Sample::U16 | Sample::F16 => 2,
-            Sample::F32 => 4,
-        }
-    }
-}
-
-/// What the numbers of the color channels mean. Alpha is always linear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColorSpace {
-    /// Linear light, or data: taken as they are.
-    Linear,
-    /// The sRGB curve; primaries are those of Rec. 709.
-    Srgb,
-}
-
-/// How color and the fourth (of two channels: the second) channel go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alpha {
-    None,
-    /// Color is multiplied by alpha already.
-    Associated,
-    /// Color is to be multiplied by alpha before it is filtered.
-    Straight,
-}
+pub use formats::picture::{Alpha, ColorSpace, Sample};
 
 /// One level of the mip pyramid, cut into tiles from the top left corner; tiles at the right and lower border reach
 /// past the image, and what they hold there is never read.

@@ -27,7 +27,7 @@ fn each_fault_has_its_sentence() {
         (|d| d["nodes"][0]["mesh"] = json!(7), "mesh that is not there"),
         (|d| d["nodes"][1]["children"] = json!([0]), "below itself"),
         (|d| d["nodes"][0]["children"] = json!([9]), "node is named"),
-        (|d| d["nodes"][0]["scale"] = json!([1, 0, 1]), "no inverse"),
+        (|d| d["nodes"][0]["scale"] = json!([1e200, 1e200, 1]), "the transform of its node 0"),
         (|d| d["bufferViews"][1]["byteLength"] = json!(1u64 << 60), "accessor 0"),
         (|d| d["accessors"][0]["count"] = json!(1u64 << 62), "accessor 0"),
         (|d| d["accessors"][0]["count"] = json!(0), "accessor 0"),

@@ -71,6 +71,82 @@ fn joints_place_skinned_meshes() {
     }
 }
 
+/// A square a quarter as large, in each corner: by translation, by turning, and as an element that a sparse accessor gives.
+#[test]
+fn instances_stand_where_their_attributes_say() {
+    let mut w = Writer::empty();
+    let material = w.unlit([0.5, 0.0, 0.0]);
+    let mesh = w.square(Some(material), json!({}));
+    let translations = w.floats(3, &[-1., -1., 0., 1., 1., 0., 1., -1., 0.]);
+    let turn = std::f32::consts::FRAC_1_SQRT_2;
+    let rotations = w.floats(4, &[0., 0., 0., 1., 0., 0., turn, turn, 0., 0., 0., 1.]);
+    // The last one has no extent, and so covers nothing.
+    let scales = w.floats(3, &[1., 1., 1., 1., 1., 1., 0., 1., 1.]);
+    let attributes = json!({"TRANSLATION": translations, "ROTATION": rotations, "SCALE": scales});
+    w.add(
+        "nodes",
+        json!({"mesh": mesh, "name": "squares", "scale": [0.5, 0.5, 1],
+            "extensions": {"EXT_mesh_gpu_instancing": {"attributes": attributes}}}),
+    );
+    w.document["extensionsUsed"] = json!(["KHR_materials_unlit", "EXT_mesh_gpu_instancing"]);
+    w.document["extensionsRequired"] = json!(["EXT_mesh_gpu_instancing"]);
+    let folder = Folder::temporary();
+    folder.write("m.glb", w.glb());
+    let scene = seen_from_the_front(MODEL);
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("`squares`") && said.matches("warning").count() == 1, "{said}");
+    let expected = |x: f32, y: f32| if x * y > 0.0 { [0.5, 0.0, 0.0] } else { [0.0; 3] };
+    shows(&pixels(folder.load(&scene)), 1e-6, expected);
+    w.document["accessors"][rotations]["count"] = json!(2);
+    let said = Folder::temporary().write("m.glb", w.glb()).said(&scene);
+    assert!(said.contains("not equally many"), "{said}");
+}
+
+/// A node without extent, and what stands below it, cover nothing; the rest of the file is shown.
+#[test]
+fn nodes_without_extent_are_left_out_by_their_names() {
+    let mut w = Writer::empty();
+    let (red, green) = (w.unlit([0.5, 0.0, 0.0]), w.unlit([0.0, 0.25, 0.0]));
+    let (hidden, seen) = (w.square(Some(red), json!({})), w.square(Some(green), json!({})));
+    w.add("nodes", json!({"name": "hidden", "mesh": hidden, "scale": [0, 0, 0], "translation": [0, 0, 1]}));
+    w.add("nodes", json!({"mesh": seen}));
+    let folder = Folder::temporary();
+    folder.write("m.glb", w.glb());
+    let scene = seen_from_the_front(MODEL);
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("`hidden`") && !said.contains("error"), "{said}");
+    shows(&pixels(folder.load(&scene)), 1e-6, |_, _| [0.0, 0.25, 0.0]);
+}
+
+/// Corners that a sparse accessor replaces, or gives alone; a text with a byte order mark; an extension of one maker.
+#[test]
+fn sparse_corners_marks_and_other_extensions_are_known() {
+    let mut w = Writer::empty();
+    let material = w.unlit([0.5, 0.0, 0.0]);
+    let mesh = w.square(Some(material), json!({}));
+    w.add("nodes", json!({"mesh": mesh}));
+    let whole = w.view(&[0, 1, 1, 0, 2, 3]);
+    let (places, values) = (w.view(&[2]), w.view(&[2]));
+    let sparse = |count: usize, places: usize, values: usize| json!({"count": count, "indices": {"bufferView": places, "componentType": 5121}, "values": {"bufferView": values}});
+    let replaced = json!({"bufferView": whole, "componentType": 5121, "count": 6, "type": "SCALAR",
+        "sparse": sparse(1, places, values)});
+    let (places, values) = (w.view(&[1, 2, 4, 5]), w.view(&[1, 2, 2, 3]));
+    let alone = json!({"componentType": 5121, "count": 6, "type": "SCALAR", "sparse": sparse(4, places, values)});
+    for accessor in [replaced, alone] {
+        let number = w.add("accessors", accessor);
+        w.document["meshes"][mesh]["primitives"][0]["indices"] = json!(number);
+        shows(&picture(&w, MODEL), 1e-6, |_, _| [0.5, 0.0, 0.0]);
+    }
+    let folder = Folder::temporary();
+    let (text, buffer) = w.gltf("m.bin");
+    folder.write("m.gltf", format!("\u{feff}{text}")).write("m.bin", buffer);
+    let scene = seen_from_the_front(&MODEL.replace("m.glb", "m.gltf"));
+    shows(&folder.picture(&scene), 1e-6, |_, _| [0.5, 0.0, 0.0]);
+    w.document["extensionsUsed"] = json!(["KHR_materials_unlit", "EXT_texture_webp"]);
+    let said = Folder::temporary().write("m.glb", w.glb()).said(&seen_from_the_front(MODEL));
+    assert!(said.contains("S0025") && said.contains("`EXT_texture_webp`"), "{said}");
+}
+
 /// Colors as bytes, a second set of coordinates, numbers of the file's own, partly sparse; in a group that stands aside.
 #[test]
 fn attributes_reach_shaders() {

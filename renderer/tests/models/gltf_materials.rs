@@ -218,3 +218,43 @@ fn colors_of_images_are_srgb_whatever_they_say() {
         w.document["images"][0] = json!({"uri": "a.png"});
     }
 }
+
+/// White with alpha 0 in every other texel: alpha of what is opaque means nothing, also where texels are averaged.
+#[test]
+fn alpha_of_opaque_colors_means_nothing() {
+    let of = |mode: &str| {
+        let mut w = Writer::empty();
+        let (one, other): (&[[u8; 4]], &[[u8; 4]]) =
+            (&[[255, 255, 255, 0], [255; 4], [255, 255, 255, 0]], &[[255; 4], [255, 255, 255, 0], [255; 4]]);
+        let texture = w.texture(&[one, other, one], json!({}));
+        let material = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": texture}}, "alphaMode": mode,
+            "extensions": {"KHR_materials_unlit": {}}});
+        w.add("materials", material);
+        let mesh = w.square(Some(0), json!({}));
+        w.add("nodes", json!({"mesh": mesh}));
+        picture(&w, MODEL)
+    };
+    shows(&of("OPAQUE"), 1e-6, |_, _| [1.0; 3]);
+    // Where alpha is coverage, holes are black.
+    assert!(of("MASK").iter().any(|p| p[0] == 0.0) && of("MASK").iter().any(|p| p[0] == 1.0));
+}
+
+/// Light, roughness and normals that stand beside alpha 0.
+#[test]
+fn alpha_of_other_maps_means_nothing() {
+    let light =
+        "[[lights]]\ntype = \"distant\"\ndirection = [-1, 0, -1]\nirradiance = [3.1415927, 3.1415927, 3.1415927]\n";
+    let shown = |alphas: [u8; 2]| {
+        let mut w = Writer::empty();
+        let row = alphas.map(|alpha| [218, 128, 218, alpha]);
+        let image = w.texture(&[&row], json!({}));
+        let material = json!({"pbrMetallicRoughness": {"metallicRoughnessTexture": {"index": image}},
+            "normalTexture": {"index": image}, "emissiveTexture": {"index": image}, "emissiveFactor": [1, 1, 1]});
+        w.add("materials", material);
+        let mesh = w.square(Some(0), json!({}));
+        w.add("nodes", json!({"mesh": mesh}));
+        picture(&w, &format!("{light}{MODEL}"))
+    };
+    assert_eq!(shown([0, 0]), shown([255, 255]));
+    assert_eq!(shown([0, 255]), shown([255, 255]));
+}

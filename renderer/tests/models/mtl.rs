@@ -98,7 +98,7 @@ fn what_libraries_lack_is_said() {
     assert!(said.contains("S0025") && said.contains("`right`"), "{said}");
     folder.write("the colors.mtl", "newmtl left\nmap_Ks shiny.png\nnewmtl right\nKd 1 0 0\n");
     let said = folder.said(&scene);
-    assert!(said.contains("S0025") && said.contains("other than `map_Kd`"), "{said}");
+    assert!(said.contains("S0025") && said.contains("`map_Ks` of its materials"), "{said}");
     folder.write("the colors.mtl", "newmtl left\nmap_Kd -s 2 2 1 a.png\nnewmtl right\nKd 1 0 0\n");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("options of `map_Kd`"), "{said}");
@@ -199,4 +199,63 @@ fn a_line_may_name_several_libraries() {
     std::fs::remove_file(folder.0.join("the")).expect("it was written");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("`the`"), "{said}");
+}
+
+/// Light from 45° to the right of which a surface that faces it shows all, and a mirror nothing.
+const ASIDE: &str =
+    "[[lights]]\ntype = \"distant\"\ndirection = [-1, 0, -1]\nirradiance = [3.1415927, 3.1415927, 3.1415927]\n";
+
+/// What scatters shows Kd cos 45° of the light; a polished metal nothing, and a rough one something. Maps multiply the factors.
+#[test]
+fn metals_and_roughness_are_taken_over() {
+    let scattered = 0.5 * std::f32::consts::FRAC_1_SQRT_2;
+    for (left, right, is_right_metal) in [
+        ("Pr 0\nPm 0", "Pr 0\nPm 1", true),
+        ("Pr 0", "Pr 0\nmap_Pm white.png", true),
+        ("Pr 0\nPm 1\nmap_Pm black.png", "Pr 0\nPm 0\nmap_Pm white.png", false),
+    ] {
+        let folder = folder(&format!("newmtl left\nKd .5\n{left}\nnewmtl right\nKd .5\n{right}\n"));
+        for (name, level) in [("white.png", 255), ("black.png", 0)] {
+            // Alpha of a map means nothing.
+            image::RgbaImage::from_pixel(2, 2, image::Rgba([level, level, level, 0]))
+                .save(folder.0.join(name))
+                .expect("as above");
+        }
+        let pixels = folder.picture(&seen_from_the_front(&format!("{ASIDE}{OBJ}")));
+        let expected = |x: f32, _: f32| if x > 0.0 && is_right_metal { [0.0; 3] } else { [scattered; 3] };
+        shows(&pixels, 0.01, expected);
+    }
+    let folder = folder("newmtl left\nKd .5\nPr 1\nPm 1\nnewmtl right\nKd .5\nPm 1\nmap_Pr black.png\n");
+    image::GrayImage::new(2, 2).save(folder.0.join("black.png")).expect("as above");
+    let pixels = folder.picture(&seen_from_the_front(&format!("{ASIDE}{OBJ}")));
+    assert!(pixels[24][0] > 0.02 && pixels[31][0] < 0.01, "{:?} {:?}", pixels[24], pixels[31]);
+}
+
+/// A normal that is bent to the light shows all of it, less what is lost below the surface and returned about its own normal, at 45°.
+#[test]
+fn normal_maps_are_taken_over() {
+    let folder = folder("newmtl left\nKd 1\nillum 1\nnorm bent.png\nnewmtl right\nKd 1\nillum 1\n");
+    image::RgbImage::from_pixel(2, 2, image::Rgb([218, 128, 218])).save(folder.0.join("bent.png")).expect("as above");
+    let pixels = folder.picture(&seen_from_the_front(&format!("{ASIDE}{OBJ}")));
+    let cosine = std::f32::consts::FRAC_1_SQRT_2;
+    let bent = 1.0 + 0.5 * (1.0 - cosine) * cosine;
+    shows(&pixels, 0.01, |x, _| if x < 0.0 { [bent; 3] } else { [cosine; 3] });
+}
+
+/// Before a sky of 1, a black surface shows what it lets through.
+#[test]
+fn transparency_is_the_rest_of_dissolving() {
+    let folder = folder("newmtl left\nKd 0\nTr 0.75\nnewmtl right\nKd 0\nd 0.5\nTr 0.1\n");
+    let pixels = folder.picture(&seen_from_the_front(&format!("{SKY}{OBJ}")));
+    shows(&pixels, 1e-3, |x, _| if x < 0.0 { [0.75; 3] } else { [0.5; 3] });
+}
+
+#[test]
+fn misspelt_statements_are_told_with_their_line() {
+    let folder =
+        folder("newmtl left\nKd 0\nmap_kd a.png\nnewmtl right\nKd 0\ndisp b.png\nmap_Kd -s 1 1 1 3 tiles.png\n");
+    image::RgbImage::new(2, 2).save(folder.0.join("3 tiles.png")).expect("the temporary folder can be written");
+    let said = folder.said(&seen_from_the_front(OBJ));
+    assert!(said.contains("line 3 of the library") && said.contains("did you mean `map_Kd`?"), "{said}");
+    assert!(said.contains("`disp` of its materials") && said.matches("warning").count() == 2, "{said}");
 }

@@ -2,7 +2,7 @@
 
 use super::{Elements, word};
 use crate::buffer::{Buffer, Element};
-use crate::npy::{self, Array, Words};
+use formats::npy::{self, Array, Words};
 use ssl_compiler::types::Scalar;
 
 /// Elements from an array. Its last axes are the scalars of an element, and those before count the elements; an array of
@@ -14,7 +14,7 @@ pub fn read(bytes: &[u8], element: &Element) -> Result<Elements, String> {
         format!("has the shape {shape:?}, and an element of {element} has {columns} numbers: the last axis must have as many")
     })?;
     let words = numbers.iter().enumerate().map(|(at, x)| word(element.scalars()[at % columns], *x));
-    Ok(Elements { words: words.collect(), length, size, is_shown: false })
+    Ok(Elements { words: words.collect(), length, size })
 }
 
 /// How many elements an array has, and its width and height.

@@ -2,6 +2,7 @@
 
 use super::{Elements, gltf, words};
 use crate::buffer::Buffer;
+use formats::obj::{self, Vertex};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -18,28 +19,23 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Polygons are cut into triangles; all objects of the file are one mesh. The error goes on from the file's name.
+    /// Polygons are cut into triangles; all objects of the file are one mesh. Positions, texture coordinates and normals stand in
+    /// the order of the file. The error goes on from the file's name.
     pub fn read(bytes: &[u8]) -> Result<Mesh, String> {
-        let options =
-            tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
-        let read = tobj::load_obj_buf(&mut &bytes[..], &options, |_| Ok(Default::default()));
-        let (models, _) = read.map_err(|e| format!("is no OBJ that can be read: {e}"))?;
-        let mut mesh = Mesh::default();
-        for model in models {
-            let part = model.mesh;
-            let indices = |list: &[u32], first: usize| -> Vec<[u32; 3]> {
-                list.as_chunks().0.iter().map(|face: &[u32; 3]| face.map(|i| i + first as u32)).collect()
-            };
-            mesh.faces.extend(indices(&part.indices, mesh.positions.len()));
-            mesh.uv_faces.extend(indices(&part.texcoord_indices, mesh.uvs.len()));
-            mesh.normal_faces.extend(indices(&part.normal_indices, mesh.normals.len()));
-            mesh.positions.extend(part.positions.as_chunks().0);
-            mesh.uvs.extend(part.texcoords.as_chunks().0);
-            mesh.normals.extend(part.normals.as_chunks().0);
-        }
-        if mesh.faces.is_empty() {
-            return Err("has no faces".to_owned());
-        }
+        let file = obj::read(bytes, false).map_err(|e| format!("is no OBJ that can be read: {e}"))?;
+        // Faces by one of the three lists, as far as all of their corners have something there.
+        let faces = |list: fn(&Vertex) -> u32, count: usize| -> Vec<[u32; 3]> {
+            let of = |face: &[u32; 3]| face.map(|vertex| list(&file.vertices[vertex as usize]));
+            file.triangles.iter().map(of).filter(|face| face.iter().all(|i| (*i as usize) < count)).collect()
+        };
+        let mesh = Mesh {
+            faces: faces(|v| v.position, file.positions.len()),
+            uv_faces: faces(|v| v.coordinates, file.coordinates.len()),
+            normal_faces: faces(|v| v.normal, file.normals.len()),
+            positions: file.positions.iter().map(|p| p.to_array()).collect(),
+            uvs: file.coordinates.iter().map(|uv| uv.to_array()).collect(),
+            normals: file.normals.iter().map(|n| n.to_array()).collect(),
+        };
         if [mesh.positions.len(), 3 * mesh.faces.len()].iter().any(|n| *n > i32::MAX as usize) {
             return Err("has more vertices or faces than an index can name".to_owned());
         }
@@ -68,11 +64,7 @@ impl Mesh {
             _ => (self.edges().into_iter().flatten().collect(), 2),
         };
         let of_floats = matches!(name, "positions" | "uvs" | "normals");
-        Ok(Part {
-            elements: Elements { length: words.len() / width, words, size: None, is_shown: false },
-            width,
-            of_floats,
-        })
+        Ok(Part { elements: Elements { length: words.len() / width, words, size: None }, width, of_floats })
     }
 
     /// Each edge once, with the lower index first: of one face, of two, or of any number.
@@ -90,11 +82,14 @@ impl Mesh {
         Ok(words(positions).map(f32::from_bits).collect::<Vec<f32>>().as_chunks().0.to_vec())
     }
 
+    /// The texture coordinates of all faces, or none where some faces have none.
+    fn whole_uv_faces(&self) -> &[[u32; 3]] {
+        if self.uv_faces.len() == self.faces.len() { &self.uv_faces } else { &[] }
+    }
+
     /// The binary glTF of a mesh with these positions, and the faces and texture coordinates of this one.
     pub fn gltf(&self, positions: &Buffer) -> Result<Vec<u8>, String> {
-        // Texture coordinates at some faces only are none.
-        let whole = self.uv_faces.len() == self.faces.len();
-        gltf::write(&self.moved(positions)?, &self.faces, &self.uvs, if whole { &self.uv_faces } else { &[] })
+        gltf::write(&self.moved(positions)?, &self.faces, &self.uvs, self.whole_uv_faces())
     }
 
     /// As [`Mesh::gltf`], as an OBJ.
@@ -108,7 +103,7 @@ impl Mesh {
             let _ = writeln!(text, "vt {u} {v}");
         }
         for (i, face) in self.faces.iter().enumerate() {
-            let corner = |k: usize| match self.uv_faces.get(i) {
+            let corner = |k: usize| match self.whole_uv_faces().get(i) {
                 Some(uvs) => format!("{}/{}", face[k] + 1, uvs[k] + 1),
                 None => (face[k] + 1).to_string(),
             };
@@ -142,6 +137,25 @@ mod tests {
         assert_eq!(words("edges"), Ok(vec![0, 1, 0, 2, 0, 3, 1, 2, 2, 3]));
         assert_eq!(mesh.part("positions").map(|part| part.elements.length), Ok(4));
         assert_eq!(words("normals"), Err("has no normals".to_owned()));
+    }
+
+    /// Positions keep the order of the file, whichever way faces name them; lines are no faces, and corners without coordinates leave
+    /// these out of files that are written.
+    #[test]
+    fn files_are_read_as_in_scenes() {
+        let text = b"\xef\xbb\xbf# caf\xe9\nv 0 0 0 # 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nl 1 2 3\no a\nf 4 \\\n 3 2\no b\nf 1/1 2/1 4/1\n";
+        let mesh = Mesh::read(text).expect("it is right");
+        assert_eq!(mesh.faces, [[3, 2, 1], [0, 1, 3]]);
+        assert_eq!(mesh.positions, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]);
+        assert_eq!(mesh.part("uv_faces").map(|_| ()), Err("has texture coordinates at some faces only".to_owned()));
+        let same = Buffer::from_values(Arrangement::Rows, &mesh.positions).expect("there is memory");
+        let again = Mesh::read(&mesh.obj(&same).expect("as many")).expect("it is right");
+        assert!(again.faces == mesh.faces && again.uv_faces.is_empty());
+        let wrong = Mesh::read(b"v 0 0 0\nv 1 0 0\nf 1 2 3\n").map(|_| ());
+        assert_eq!(
+            wrong,
+            Err("is no OBJ that can be read: line 3: a face names a vertex that is not there".to_owned())
+        );
     }
 
     #[test]

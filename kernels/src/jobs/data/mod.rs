@@ -3,7 +3,7 @@
 mod array;
 mod gltf;
 mod mesh;
-pub(super) mod picture;
+mod picture;
 mod random;
 
 pub(super) use mesh::Mesh;
@@ -24,8 +24,6 @@ pub(super) struct Elements {
     pub length: usize,
     /// Width and height.
     pub size: Option<[u32; 2]>,
-    /// It is a picture of what is shown on a screen, not of light.
-    pub is_shown: bool,
 }
 
 /// How a picture is taken in.
@@ -48,23 +46,23 @@ pub(super) enum Unusable {
 
 /// Reads elements of a type from a file. What takes more bytes than `room` is refused before it is taken.
 pub(super) fn read(path: &Path, element: &Element, taking: Taking<'_>, room: usize) -> Result<Elements, Unusable> {
-    let bytes = bytes(path, room)?;
-    let length = bytes.len();
-    let of_pixels = |[width, height]: [u32; 2]| {
-        (width as usize).saturating_mul(height as usize).saturating_mul(picture::BYTES_OF_PIXEL)
+    let extension = extension(path);
+    let elements = match extension.as_str() {
+        "npy" | "raw" | "obj" => {
+            let bytes = bytes(path, room)?;
+            fits(bytes.len().saturating_mul(2), room)?;
+            let elements = match extension.as_str() {
+                "npy" => array::read(&bytes, element),
+                "raw" => raw(&bytes, element),
+                _ => part(&bytes, element, taking.part),
+            };
+            elements.map_err(Unusable::Data)?
+        }
+        _ => {
+            input::open(path, MOST).map_err(Unusable::Unreadable)?;
+            picture::read(path, element, taking, room)?
+        }
     };
-    let decoded = match extension(path).as_str() {
-        "npy" | "raw" | "obj" => length,
-        _ => picture::size(&bytes).into_iter().chain(taking.size).map(of_pixels).fold(0, usize::saturating_add),
-    };
-    fits(decoded.saturating_add(length), room)?;
-    let elements = match extension(path).as_str() {
-        "npy" => array::read(&bytes, element),
-        "raw" => raw(&bytes, element),
-        "obj" => part(&bytes, element, taking.part),
-        _ => picture::read(&bytes, element, taking),
-    };
-    let elements = elements.map_err(Unusable::Data)?;
     match elements.length {
         0 => Err(Unusable::Data("has no elements".to_owned())),
         _ => finite(&elements, element).map(|()| elements).map_err(Unusable::Data),
@@ -117,7 +115,7 @@ fn raw(bytes: &[u8], element: &Element) -> Result<Elements, String> {
         Scalar::Bool => u32::from(word != 0),
         _ => word,
     });
-    Ok(Elements { words: words.collect(), length: bytes.len() / width, size: None, is_shown: false })
+    Ok(Elements { words: words.collect(), length: bytes.len() / width, size: None })
 }
 
 /// A number that is not finite spoils every sum that it goes into.

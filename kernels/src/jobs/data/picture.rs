@@ -1,53 +1,45 @@
 //! Pictures: read as floats, row by row from the top, and written.
 
-use super::{Elements, Taking};
+use super::{Elements, Taking, Unusable, fits};
 use crate::buffer::{Buffer, Element};
 use exr::prelude::{
     AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image, ImageAttributes, IntegerBounds, Layer,
     LayerAttributes, LineOrder, WritableImage,
 };
+use formats::picture::{Floats, open};
+use formats::srgb;
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageBuffer, ImageError, ImageReader, Luma, LumaA, Rgb, Rgba};
+use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb, Rgba, Rgba32FImage};
 use ssl_compiler::types::Scalar;
 use std::io::Cursor;
-
-fn reader(bytes: &[u8]) -> std::io::Result<ImageReader<Cursor<&[u8]>>> {
-    ImageReader::new(Cursor::new(bytes)).with_guessed_format()
-}
-
-/// Width and height of a picture, from its head.
-pub fn size(bytes: &[u8]) -> Option<[u32; 2]> {
-    let (width, height) = reader(bytes).ok()?.into_dimensions().ok()?;
-    Some([width, height])
-}
+use std::path::Path;
 
 /// Bytes of a pixel while a picture is read: four floats, beside them what the file has of it, and then the elements.
-pub const BYTES_OF_PIXEL: usize = 2 * 4 * size_of::<f32>();
+const BYTES_OF_PIXEL: usize = 2 * 4 * size_of::<f32>();
 
-/// The pixels as elements of one to four floats: gray, gray and alpha, color, color and alpha.
-pub fn read(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Elements, String> {
+/// The pixels as elements of one to four floats: gray, gray and alpha, color, color and alpha. Alpha is the file's, and so is
+/// the color beside it, multiplied by alpha or not.
+pub fn read(path: &Path, element: &Element, taking: Taking<'_>, room: usize) -> Result<Elements, Unusable> {
     let columns = element.len();
     if !(1..=4).contains(&columns) || element.scalars().iter().any(|s| *s != Scalar::Float) {
-        return Err(format!("is a picture, whose pixels are one to four floats, and the elements are {element}"));
+        let why = format!("is a picture, whose pixels are one to four floats, and the elements are {element}");
+        return Err(Unusable::Data(why));
     }
-    let reader = || reader(bytes).map_err(|e| e.to_string());
-    let decoded = reader()?.decode().map_err(|e| match (e, reader().map(ImageReader::into_dimensions)) {
-        (ImageError::Limits(_), Ok(Ok((width, height)))) => format!("is too large: it has {width}×{height} pixels"),
-        (e, _) => format!("is no picture that can be read: {e}"),
-    });
-    let picture = decoded?;
-    // Formats of whole numbers hold what is shown; those of floats hold light.
-    let is_shown = !matches!(picture, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_));
-    let is_gray = !picture.color().has_color();
-    let mut pixels = picture.into_rgba32f();
-    if is_shown && !taking.raw {
-        pixels.pixels_mut().flat_map(|p| &mut p.0[..3]).for_each(|x| *x = srgb_to_linear(*x));
-    }
+    let unreadable = |e: String| Unusable::Data(format!("is no picture that can be read: {e}"));
+    let rows = open(path, taking.raw).map_err(unreadable)?;
+    let of_pixels =
+        |[width, height]: [u32; 2]| (width as usize).saturating_mul(height as usize).saturating_mul(BYTES_OF_PIXEL);
+    let all = [Some(rows.picture().whole()), taking.size].into_iter().flatten();
+    fits(all.map(of_pixels).fold(0, usize::saturating_add), room)?;
+    let has_bounds = !rows.picture().sample.is_float();
+    let found = Floats::read(rows, taking.raw).map_err(unreadable)?;
+    let Floats { size: [width, height], pixels, is_gray, .. } = found;
+    let mut pixels = Rgba32FImage::from_raw(width, height, pixels.into_flattened()).unwrap_or_default();
     if let Some([width, height]) = taking.size
         && pixels.dimensions() != (width, height)
     {
         pixels = image::imageops::resize(&pixels, width, height, FilterType::Lanczos3);
-        if is_shown {
+        if has_bounds {
             // The filter has negative lobes.
             pixels.pixels_mut().flat_map(|p| &mut p.0).for_each(|x| *x = x.clamp(0.0, 1.0));
         }
@@ -59,18 +51,7 @@ pub fn read(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Eleme
     };
     let words = pixels.pixels().flat_map(|p| of(*p).into_iter().take(columns).map(f32::to_bits)).collect();
     let (width, height) = pixels.dimensions();
-    Ok(Elements { words, length: width as usize * height as usize, size: Some([width, height]), is_shown })
-}
-
-/// IEC 61966-2-1.
-fn srgb_to_linear(s: f32) -> f32 {
-    let s = f64::from(s);
-    (if s <= 0.04045 { s / 12.92 } else { libm::pow((s + 0.055) / 1.055, 2.4) }) as f32
-}
-
-fn linear_to_srgb(l: f32) -> f32 {
-    let l = f64::from(l);
-    (if l <= 0.003_130_8 { 12.92 * l } else { 1.055 * libm::pow(l, 1.0 / 2.4) - 0.055 }) as f32
+    Ok(Elements { words, length: width as usize * height as usize, size: Some([width, height]) })
 }
 
 /// Eight bits a channel; what is no number is black.
@@ -80,7 +61,7 @@ pub fn png(buffer: &Buffer, [width, height]: [u32; 2], raw: bool) -> Result<Vec<
         let x = f32::from_bits(word).clamp(0.0, 1.0);
         // Alpha is no light.
         let is_alpha = columns.is_multiple_of(2) && at % columns == columns - 1;
-        let x = if raw || is_alpha { x } else { linear_to_srgb(x) };
+        let x = if raw || is_alpha { x } else { srgb::from_linear(x) };
         (x * 255.0).round() as u8
     };
     let bytes: Vec<u8> = super::words(buffer).enumerate().map(byte).collect();
@@ -136,10 +117,24 @@ mod tests {
         Buffer::from_values(Arrangement::Columns, &pixels).expect("there is memory")
     }
 
+    /// Reads a file of these bytes; what is wrong with it, if anything.
+    fn read_back(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Elements, String> {
+        let thread = format!("{:?}", std::thread::current().id()).replace(|c: char| !c.is_alphanumeric(), "");
+        let path = std::env::temp_dir().join(format!("ssl-job-picture-{}-{thread}", std::process::id()));
+        std::fs::write(&path, bytes).expect("the temporary folder can be written");
+        let found = read(&path, element, taking, usize::MAX);
+        std::fs::remove_file(&path).expect("it was written");
+        found.map_err(|e| match e {
+            Unusable::Data(why) => why,
+            Unusable::Unreadable(e) => e.to_string(),
+            Unusable::Memory(bytes) => format!("it takes {bytes} bytes"),
+        })
+    }
+
     #[test]
     fn floats_come_back_as_they_were() {
         let bytes = exr(&color(), [2, 2]).expect("a picture");
-        let read = read(&bytes, &Element::floats(3), taking(false)).expect("its own file");
+        let read = read_back(&bytes, &Element::floats(3), taking(false)).expect("its own file");
         assert_eq!(read.size, Some([2, 2]));
         assert_eq!(read.words, super::super::words(&color()).collect::<Vec<_>>());
         assert_eq!(bytes, exr(&color(), [2, 2]).expect("a picture"));
@@ -149,29 +144,44 @@ mod tests {
     fn bytes_come_back_to_half_a_step() {
         for raw in [false, true] {
             let bytes = png(&color(), [2, 2], raw).expect("a picture");
-            let read = read(&bytes, &Element::floats(3), taking(raw)).expect("its own file");
+            let read = read_back(&bytes, &Element::floats(3), taking(raw)).expect("its own file");
             for (found, wanted) in read.words.iter().zip(super::super::words(&color())) {
                 let (found, wanted) = (f32::from_bits(*found), f32::from_bits(wanted).clamp(0.0, 1.0));
                 // The curve is at most 2.28 times as steep as a line from light to what is shown, at 1.
                 assert!((found - wanted).abs() <= 0.5 / 255.0 * 2.3, "{found} {wanted}");
             }
         }
-        // sRGB's middle gray, and 0.5 as it is.
-        assert!((srgb_to_linear(0.5) - 0.214_041).abs() < 1e-6);
-        assert!((linear_to_srgb(0.214_041) - 0.5).abs() < 1e-5);
     }
 
     #[test]
     fn pictures_are_scaled_and_gray_is_luminance() {
         let bytes = png(&color(), [2, 2], true).expect("a picture");
-        let scaled =
-            read(&bytes, &Element::floats(1), Taking { part: None, raw: true, size: Some([6, 4]) }).expect("a picture");
+        let scaling = Taking { part: None, raw: true, size: Some([6, 4]) };
+        let scaled = read_back(&bytes, &Element::floats(1), scaling).expect("a picture");
         assert_eq!((scaled.size, scaled.length, scaled.words.len()), (Some([6, 4]), 24, 24));
-        let gray = read(&bytes, &Element::floats(1), taking(true)).expect("a picture");
+        let gray = read_back(&bytes, &Element::floats(1), taking(true)).expect("a picture");
         let expected = 0.7152 * 64.0 / 255.0 + 0.0722;
         assert!((f32::from_bits(gray.words[0]) - expected).abs() < 1e-6);
-        assert!(read(&bytes, &Element::int(), taking(true)).is_err());
-        assert!(read(b"GIF89a", &Element::floats(3), taking(true)).is_err());
-        assert_eq!((size(&bytes), size(b"GIF89a")), (Some([2, 2]), None));
+        assert!(read_back(&bytes, &Element::int(), taking(true)).is_err());
+        assert!(read_back(b"GIF89a", &Element::floats(3), taking(true)).is_err());
+    }
+
+    /// As textures and targets: by any signature, divided by the exposure; a crop stands where it belongs, in black.
+    #[test]
+    fn files_mean_what_they_mean_elsewhere() {
+        let hdr = [&b"#?RGBE\nEXPOSURE=2\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n"[..], &[128, 64, 32, 129]].concat();
+        let floats = |bytes: &[u8], columns: usize| {
+            let read = read_back(bytes, &Element::floats(columns), taking(false)).expect("a picture");
+            (read.size, read.words.into_iter().map(f32::from_bits).collect::<Vec<f32>>())
+        };
+        assert_eq!(floats(&hdr, 3), (Some([1, 1]), vec![0.5, 0.25, 0.125]));
+        let channel = AnyChannel::new("gray", FlatSamples::F32(vec![3.0]));
+        let attributes = LayerAttributes { layer_position: (1, 0).into(), ..LayerAttributes::default() };
+        let layer =
+            Layer::new((1, 1), attributes, Encoding::UNCOMPRESSED, AnyChannels::sort([channel].into_iter().collect()));
+        let mut exr = Cursor::new(Vec::new());
+        let image = Image::new(ImageAttributes::new(IntegerBounds::from_dimensions((2, 2))), layer);
+        image.write().to_buffered(&mut exr).expect("memory takes it");
+        assert_eq!(floats(&exr.into_inner(), 1), (Some([2, 2]), vec![0.0, 3.0, 0.0, 0.0]));
     }
 }

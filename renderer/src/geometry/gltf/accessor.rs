@@ -74,12 +74,18 @@ impl Container {
             None if accessor.count <= MOST_ZEROS => vec![0.0; accessor.count * components],
             None => return Err(refuse()),
         };
-        self.replace(accessor, (components, size), &mut values).ok_or_else(refuse)?;
+        self.replace(accessor, (components, size), &mut values, |bytes| Some(read(bytes))).ok_or_else(refuse)?;
         Ok(Numbers { components, values })
     }
 
     /// Puts in what a sparse accessor says of single elements.
-    fn replace(&self, accessor: &Accessor, (components, size): (usize, usize), values: &mut [f32]) -> Option<()> {
+    fn replace<T>(
+        &self,
+        accessor: &Accessor,
+        (components, size): (usize, usize),
+        values: &mut [T],
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Option<()> {
         let Some(sparse) = &accessor.sparse else { return Some(()) };
         let index_type = sparse.indices.component_type;
         let layout = Layout { offset: sparse.indices.byte_offset, element: size_of(index_type)?, count: sparse.count };
@@ -90,7 +96,7 @@ impl Container {
             let begin = (whole(place, index_type)? as usize).checked_mul(components)?;
             let element = values.get_mut(begin..begin.checked_add(components)?)?;
             for (value, bytes) in element.iter_mut().zip(replacement.chunks_exact(size)) {
-                *value = number(bytes, accessor.component_type, accessor.normalized);
+                *value = read(bytes)?;
             }
         }
         Some(())
@@ -98,14 +104,19 @@ impl Container {
 
     pub fn indices(&self, index: Index) -> Result<Vec<u32>, String> {
         let read = || {
-            let accessor = self.document.accessors.get(index).filter(|a| a.sparse.is_none() && a.kind == "SCALAR")?;
-            let element = size_of(accessor.component_type)?;
-            let layout = Layout { offset: accessor.byte_offset, element, count: accessor.count };
-            let mut elements = self.elements(accessor.buffer_view?, layout)?;
-            elements.try_fold(Vec::with_capacity(accessor.count), |mut list, e| {
-                list.push(whole(e, accessor.component_type)?);
-                Some(list)
-            })
+            let accessor = self.document.accessors.get(index).filter(|a| a.kind == "SCALAR")?;
+            let component = accessor.component_type;
+            let mut values = match accessor.buffer_view {
+                Some(view) => {
+                    let layout =
+                        Layout { offset: accessor.byte_offset, element: size_of(component)?, count: accessor.count };
+                    self.elements(view, layout)?.map(|e| whole(e, component)).collect::<Option<Vec<u32>>>()?
+                }
+                None if accessor.sparse.is_some() && accessor.count <= MOST_ZEROS => vec![0; accessor.count],
+                None => return None,
+            };
+            self.replace(accessor, (1, size_of(component)?), &mut values, |bytes| whole(bytes, component))?;
+            Some(values)
         };
         read().ok_or_else(|| format!("its accessor {index} holds no indices"))
     }

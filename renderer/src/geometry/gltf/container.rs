@@ -3,6 +3,7 @@
 use super::document::{Document, Image, Index};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use formats::text;
 use ssl_compiler::input;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub enum ImageBytes<'a> {
 }
 
 /// Extensions that are read. Quantised attributes are in the forms that all attributes may have here.
-pub const KNOWN: [&str; 7] = [
+pub const KNOWN: [&str; 8] = [
+    "EXT_mesh_gpu_instancing",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
@@ -105,8 +107,12 @@ impl Container {
 /// The JSON of either form of file, and what stands behind it in a `.glb`.
 fn split(bytes: &[u8]) -> Result<(Document, Option<&[u8]>), String> {
     let (json, binary) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
-    let document: Document =
-        serde_json::from_slice(json).map_err(|e| format!("it is not a well-formed glTF file ({e})"))?;
+    let json = text::without_mark(json);
+    let fault = |e: serde_json::Error| match text::fault(json).filter(|why| why.contains("UTF")) {
+        Some(why) => why.to_owned(),
+        None => format!("it is not a well-formed glTF file ({e})"),
+    };
+    let document: Document = serde_json::from_slice(json).map_err(fault)?;
     if !document.asset.version.starts_with("2.") {
         return Err(format!("it is of glTF version `{}`, not 2.0", document.asset.version));
     }

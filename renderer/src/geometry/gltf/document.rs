@@ -184,6 +184,14 @@ pub struct Skin {
 pub struct NodeExtensions {
     #[serde(rename = "KHR_lights_punctual")]
     pub light: Option<NodeLight>,
+    #[serde(rename = "EXT_mesh_gpu_instancing")]
+    pub instancing: Option<Instancing>,
+}
+
+/// Where a node has its mesh several times: accessors of `TRANSLATION`, `ROTATION` and `SCALE`, with an element for each.
+#[derive(Debug, Deserialize)]
+pub struct Instancing {
+    pub attributes: BTreeMap<String, Index>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -12,6 +12,7 @@ mod smooth;
 mod ssim;
 mod state;
 mod target;
+mod target_picture;
 
 pub use fit::{Fit, FitError, Watch};
 pub use loss::Loss;

@@ -3,8 +3,8 @@
 use super::super::{Differentiated, Parameter, Target};
 use crate::math::figures::number;
 use crate::scene::{Setting, file_as_json, pointer_step};
+use formats::npy::{self, Words};
 use image::{DynamicImage, ImageFormat, Rgba32FImage};
-use kernels::npy::{self, Words};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;

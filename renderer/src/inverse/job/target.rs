@@ -1,9 +1,10 @@
 //! What a view of a job says: from where the scene is seen, and the pictures of what is to be seen there.
 
 use super::file::ViewTable;
+use super::target_picture::{Read, mask, picture};
 use crate::camera::Projection;
 use crate::film::undeveloped;
-use crate::scene::{MAX_SIDE, PLACES, Scene, View, ViewFault, is_place};
+use crate::scene::{PLACES, Scene, View, ViewFault, is_place};
 use glam::Vec3;
 use kernels::jobs::codes;
 use kernels::jobs::reading::Context;
@@ -15,6 +16,7 @@ pub struct Target {
     pub size: (u32, u32),
     /// Of light, exposed as it is if the target is.
     pub pixels: Vec<Vec3>,
+    /// How much each pixel counts: by its own alpha and by the mask.
     pub mask: Option<Vec<f32>>,
     pub weight: f32,
     /// It is as shown on a screen, by the film's exposure.
@@ -36,11 +38,11 @@ impl Target {
 /// A view with its pictures, whose sides can be halved so often; `None` after saying what is wrong.
 pub(super) fn target(table: &ViewTable, scene: &Scene, halvings: u32, context: &mut Context) -> Option<Target> {
     let view = view(table, scene, context);
-    let (Read { mut pixels, size, is_shown }, mask) = pictures(table, halvings, context)?;
+    let Read { mut pixels, weights, size, is_shown } = pictures(table, halvings, context)?;
     if is_shown {
         pixels.iter_mut().for_each(|pixel| *pixel = undeveloped(*pixel, scene.film.tone));
     }
-    Some(Target { view: view?, size, pixels, mask, weight: table.weight.unwrap_or(1.0), is_shown })
+    Some(Target { view: view?, size, pixels, mask: weights, weight: table.weight.unwrap_or(1.0), is_shown })
 }
 
 /// Says what is wrong with a view, as far as that does not depend on the scene.
@@ -63,15 +65,10 @@ pub(super) fn check(table: &ViewTable, halvings: u32, context: &mut Context) {
     pictures(table, halvings, context);
 }
 
-/// The picture of a view, and its mask if there is one.
-fn pictures(table: &ViewTable, halvings: u32, context: &mut Context) -> Option<(Read, Option<Vec<f32>>)> {
-    let read = picture(&table.target, context)?;
+/// The picture of a view, whose weights are those of its mask, too, if there is one.
+fn pictures(table: &ViewTable, halvings: u32, context: &mut Context) -> Option<Read> {
+    let mut read = picture(&table.target, context)?;
     let size = read.size;
-    if size.0.max(size.1) > MAX_SIDE {
-        let message = format!("the target has {}×{} pixels", size.0, size.1);
-        context.error(&codes::BAD_DATA, table.target.span(), message, format!("a side has {MAX_SIDE} at most"));
-        return None;
-    }
     let unit = 1 << halvings;
     if !size.0.is_multiple_of(unit) || !size.1.is_multiple_of(unit) {
         let message = format!("{}×{} pixels cannot be halved so often as `halvings` says", size.0, size.1);
@@ -79,14 +76,11 @@ fn pictures(table: &ViewTable, halvings: u32, context: &mut Context) -> Option<(
         context.error(&codes::BAD_DATA, table.target.span(), message, hint);
         return None;
     }
-    let Some(name) = &table.mask else { return Some((read, None)) };
-    let Read { pixels: mask, size: of_mask, .. } = picture(name, context)?;
-    if of_mask != size {
-        let message = format!("the mask has {}×{} pixels, and the target {}×{}", of_mask.0, of_mask.1, size.0, size.1);
-        context.error(&codes::BAD_DATA, name.span(), message, "make them equally large");
-        return None;
+    if let Some(name) = &table.mask {
+        read.weigh(mask(name, size, context)?);
     }
-    Some((read, Some(mask.into_iter().map(crate::math::luminance).collect())))
+    read.check(&table.target, table.mask.as_ref(), context)?;
+    Some(read)
 }
 
 /// From where the scene is seen. What a scene would be refused for is refused here, too.
@@ -125,34 +119,4 @@ fn place(given: &Option<Spanned<Vec<f32>>>, what: &str, otherwise: Vec3, context
         return None;
     }
     Some(Vec3::new(x, y, z))
-}
-
-/// A picture in linear light, rows from the top.
-struct Read {
-    pixels: Vec<Vec3>,
-    size: (u32, u32),
-    /// The file has what is shown on a screen.
-    is_shown: bool,
-}
-
-fn picture(name: &Spanned<String>, context: &mut Context) -> Option<Read> {
-    let path = context.path(name);
-    let bytes = match ssl_compiler::input::bytes(&path, 1 << 32) {
-        Ok(bytes) => bytes,
-        Err(e) => {
-            context.unreadable(name, &e);
-            return None;
-        }
-    };
-    match kernels::jobs::picture(&bytes) {
-        Ok(kernels::jobs::Picture { numbers, size: [width, height], is_shown }) => {
-            let pixels = numbers.chunks_exact(3).map(Vec3::from_slice).collect();
-            Some(Read { pixels, size: (width, height), is_shown })
-        }
-        Err(why) => {
-            let hint = "targets are .exr or .hdr with light, or .png or .jpg as they are shown";
-            context.error(&codes::BAD_DATA, name.span(), format!("`{}` {why}", path.display()), hint);
-            None
-        }
-    }
 }

@@ -20,8 +20,7 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     let container = Container::read(path)?;
     let document = &container.document;
     let mut model = Model { files: container.files.clone(), ..Model::default() };
-    // Extensions of one maker seldom show in pictures.
-    for name in document.extensions_used.iter().filter(|e| e.starts_with("KHR_") && !KNOWN.contains(&e.as_str())) {
+    for name in document.extensions_used.iter().filter(|e| !KNOWN.contains(&e.as_str())) {
         model.leave_out(match name.as_str() {
             volumes::NAME => format!("what the extension `{name}` says of thickness and attenuation"),
             _ => format!("what the extension `{name}` says"),
@@ -32,17 +31,29 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     }
     let placed = placements(document)?;
     let mut used = vec![false; document.meshes.len()];
-    for Placement { node, to_model, .. } in &placed {
+    let mut flat = Vec::new();
+    for placement in &placed {
+        let Placement { node, to_model, is_flat, .. } = placement;
         if let Some(mesh) = node.mesh {
             *used.get_mut(mesh).ok_or("a node names a mesh that is not there")? = true;
-            let skinned = node.skin.map(|skin| skins::placement(&container, skin, &placed)).transpose()?;
-            if skinned.is_some_and(|(_, is_whole)| !is_whole) {
-                model.leave_out("what joints do to parts of a mesh: the mesh follows its first joint as a whole");
+            let places = places(&container, placement, &placed, &mut model)?;
+            let (without, with): (Vec<_>, Vec<_>) = places.into_iter().partition(nodes::is_flat);
+            if !without.is_empty() {
+                flat.push(format!(
+                    "{}, whose mesh has the scale 0 along an axis and so covers nothing",
+                    placement.name()
+                ));
             }
-            model.nodes.push((mesh, skinned.map_or(*to_model, |(by_joints, _)| by_joints)));
+            model.nodes.extend(with.into_iter().map(|place| (mesh, place)));
+        }
+        // Directions of a light are lost where an axis is.
+        if *is_flat && node.extensions.light.is_some() {
+            flat.push(format!("the light of {}, whose scale is 0 along an axis", placement.name()));
+            continue;
         }
         light(document, node, *to_model, &mut model)?;
     }
+    model.leave_out_many(flat, "more nodes whose scale is 0 along an axis");
     let emissions = materials::add(&container, path, folders, &mut model)?;
     let mut of_vertices = OfVertices::default();
     for (mesh, used) in document.meshes.iter().zip(used) {
@@ -73,6 +84,26 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
         model.meshes.push(parts);
     }
     Ok(model)
+}
+
+/// Where the mesh of a node stands.
+fn places(
+    container: &Container,
+    placement: &Placement<'_>,
+    placed: &[Placement<'_>],
+    model: &mut Model,
+) -> Result<Vec<DAffine3>, String> {
+    let Placement { node, to_model, .. } = placement;
+    let skinned = node.skin.map(|skin| skins::placement(container, skin, placed)).transpose()?;
+    if skinned.is_some_and(|(_, is_whole)| !is_whole) {
+        model.leave_out("what joints do to parts of a mesh: the mesh follows its first joint as a whole");
+    }
+    let to_model = skinned.map_or(*to_model, |(by_joints, _)| by_joints);
+    let Some(instancing) = &node.extensions.instancing else { return Ok(vec![to_model]) };
+    if instancing.attributes.keys().any(|name| !["TRANSLATION", "ROTATION", "SCALE"].contains(&name.as_str())) {
+        model.leave_out("attributes of instances other than `TRANSLATION`, `ROTATION` and `SCALE`");
+    }
+    Ok(nodes::instances(container, instancing)?.into_iter().map(|place| to_model * place).collect())
 }
 
 fn light(document: &Document, node: &Node, to_model: DAffine3, model: &mut Model) -> Result<(), String> {
@@ -123,7 +154,7 @@ pub fn camera(path: &Path, name: Option<&str>) -> Result<ModelCamera, String> {
     let document = read_document(path)?;
     let placed = placements(&document)?;
     let mut names = Vec::new();
-    for Placement { node, to_model, .. } in placed {
+    for Placement { node, to_model, .. } in placed.into_iter().filter(|placement| !placement.is_flat) {
         let Some(index) = node.camera else { continue };
         let camera = document.cameras.get(index).ok_or("a node names a camera that is not there")?;
         let known = [&node.name, &camera.name];

@@ -18,7 +18,8 @@ pub struct Imported {
 /// Adds the images of all to those of the graphs; their numbers there, by slot.
 pub fn images(list: &[Imported], graphs: &mut Graphs) -> Vec<Vec<usize>> {
     let mut number = |at: Span, image: &ModelImage| {
-        graphs.add(Image { path: image.path.clone(), raw: image.raw, wrap: Some(image.wrap), at: Some(at) })
+        let ModelImage { path, raw, ignores_alpha, wrap } = image.clone();
+        graphs.add(Image { path, raw, ignores_alpha, wrap: Some(wrap), at: Some(at) })
     };
     list.iter().map(|i| i.material.images.iter().map(|(_, image)| number(i.at, image)).collect()).collect()
 }

@@ -9,6 +9,7 @@ pub mod materials;
 mod model;
 mod mtl;
 mod mtl_lines;
+mod mtl_maps;
 pub mod obj;
 mod png_gamma;
 

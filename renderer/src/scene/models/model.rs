@@ -109,6 +109,8 @@ pub struct ModelImage {
     pub path: PathBuf,
     /// It holds no colors.
     pub raw: bool,
+    /// Its alpha means nothing.
+    pub ignores_alpha: bool,
     /// In u and in v.
     pub wrap: [Wrap; 2],
 }

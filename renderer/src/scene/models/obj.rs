@@ -1,12 +1,12 @@
 //! OBJ files with the materials of their libraries.
 
-use super::mtl_lines::{Readable, readable};
+use super::mtl_lines::Library;
 use super::{Model, Part, mtl};
 use crate::geometry::obj;
 use crate::geometry::obj_vertices::OnVertices;
 use glam::{DAffine3, Vec3};
 use ssl_compiler::input;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
 /// the user.
@@ -17,28 +17,17 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) 
     let mut known = Vec::new();
     for library in libraries.iter().flat_map(|named| files(named, folder)) {
         match materials(&folder.join(library)) {
-            Ok(Library { materials, file, faults }) => {
+            Ok(Library { materials, faults, left_out }) => {
+                let file = folder.join(library);
                 known.extend(materials.into_iter().map(|m| (m, file.clone())));
                 model.files.push(file);
+                left_out.into_iter().for_each(|what| model.leave_out(what));
                 let fault = |(line, why)| format!("line {line} of the library of materials `{library}`: {why}");
                 let more = format!("more lines of the library of materials `{library}`");
                 model.leave_out_many(faults.into_iter().map(fault).collect(), &more);
             }
             Err(why) => model.leave_out(format!("the library of materials `{library}`: {why}")),
         }
-    }
-    let unread = |m: &tobj::Material| {
-        let maps = [&m.specular_texture, &m.normal_texture, &m.shininess_texture];
-        maps.iter().any(|map| map.is_some()) || m.unknown_param.contains_key("map_Ke")
-    };
-    if known.iter().any(|(m, _)| unread(m)) {
-        model.leave_out("images of its materials other than `map_Kd` and `map_d`");
-    }
-    let has_options = |m: &tobj::Material| {
-        [&m.diffuse_texture, &m.dissolve_texture].into_iter().flatten().any(|text| mtl::has_options(text))
-    };
-    if known.iter().any(|(m, _)| has_options(m)) {
-        model.leave_out("options of `map_Kd` and `map_d`, such as `-s`");
     }
     let mut emissions: Vec<Vec3> = Vec::new();
     for (material, file) in &known {
@@ -67,18 +56,6 @@ fn files<'a>(named: &'a str, folder: &Path) -> Vec<&'a str> {
     if is_there(&named) || !several.iter().any(is_there) { vec![named] } else { several }
 }
 
-/// A library that could be read.
-struct Library {
-    materials: Vec<tobj::Material>,
-    file: PathBuf,
-    /// The numbers of lines that are left out, and why.
-    faults: Vec<(usize, String)>,
-}
-
 fn materials(path: &Path) -> Result<Library, String> {
-    let bytes = input::bytes(path, input::MOST_TEXT).map_err(|e| e.to_string())?;
-    let Readable { text, faults } = readable(&bytes);
-    let (materials, _) =
-        tobj::load_mtl_buf(&mut text.as_bytes()).map_err(|e| format!("it is not well-formed ({e})"))?;
-    Ok(Library { materials, file: path.to_owned(), faults })
+    Library::read(&input::bytes(path, input::MOST_TEXT).map_err(|e| e.to_string())?)
 }

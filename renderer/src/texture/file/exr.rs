@@ -11,11 +11,11 @@ use super::levels::limits;
 use super::tables::TileTable;
 use super::unpack::{self, Scratch};
 use super::window::{GUESS, Window};
-use crate::texture::{Alpha, ColorSpace, Layout, Level, Sample, StoredFile};
+use crate::texture::{ColorSpace, Layout, Level, Sample, StoredFile};
 use exr::compression::Compression;
 use exr::prelude as ex;
+use formats::picture::choose;
 use half::f16;
-use std::collections::HashSet;
 
 /// The longest header that is read.
 const LONGEST_HEADER: u64 = 1 << 20;
@@ -201,55 +201,6 @@ fn header(window: &mut Window<'_>) -> Result<Header, FileError> {
     Err(FileError::corrupt("the header does not end"))
 }
 
-/// Which of the channels with these names make the texture: red, green, blue (and alpha), grey (and alpha), positions,
-/// or the first four; `None` is black. Where no channel without a layer is a color, the first layer that has one counts.
-pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
-    // A list of channels is shorter than the header, which is at most 1 MiB: numbers beyond 16 bits are left out.
-    let find = |name: &str| names.iter().position(|n| *n == name).and_then(|i| u16::try_from(i).ok());
-    let plain = ["R", "G", "B", "Y"].into_iter().any(|name| find(name).is_some());
-    let layer = if plain { None } else { first_layer(names) };
-    let named = |name: &str| match layer {
-        Some(layer) => find(&format!("{layer}.{name}")),
-        None => find(name),
-    };
-    // Positions and normals: their order is that of the alphabet.
-    if let [Some(x), Some(y), Some(z)] = ["X", "Y", "Z"].map(named) {
-        return (vec![Some(x), Some(y), Some(z)], Alpha::None);
-    }
-    let (alpha, kind) = match named("A") {
-        Some(a) => (vec![Some(a)], Alpha::Associated),
-        None => (Vec::new(), Alpha::None),
-    };
-    let rgb = ["R", "G", "B"].map(named);
-    let colors = match named("Y") {
-        _ if rgb.iter().flatten().count() > 0 => rgb.to_vec(),
-        Some(y) => vec![Some(y)],
-        None => return (first_channels(names.len()), Alpha::None),
-    };
-    (colors.into_iter().chain(alpha).collect(), kind)
-}
-
-/// The first four of so many channels. Two are red and green, since a texture of two channels is grey and alpha.
-fn first_channels(count: usize) -> Vec<Option<u16>> {
-    match count {
-        2 => vec![Some(0), Some(1), None],
-        count => (0..count.min(4)).map(|i| Some(i as u16)).collect(),
-    }
-}
-
-/// The first layer with a color, a grey or positions: one without may stand before it, such as that of `depth.Z` before
-/// `diffuse.R`. Where there is none, the first.
-fn first_layer<'a>(names: &[&'a str]) -> Option<&'a str> {
-    let known: HashSet<&str> = names.iter().copied().collect();
-    let has = |layer: &str, name: &str| known.contains(format!("{layer}.{name}").as_str());
-    let shows = |layer: &str| {
-        let any = ["R", "G", "B", "Y"].into_iter().any(|name| has(layer, name));
-        any || ["X", "Y", "Z"].into_iter().all(|name| has(layer, name))
-    };
-    let layers = || names.iter().filter_map(|n| n.rsplit_once('.')).map(|(layer, _)| layer);
-    layers().find(|layer| shows(layer)).or_else(|| layers().next())
-}
-
 fn tile_table(header: &Header, pixel_bytes: u64, window: &mut Window<'_>) -> Result<TileTable, FileError> {
     let tiles: u64 = header.levels.iter().map(Level::tiles).sum();
     let bytes = tiles.checked_mul(8).ok_or_else(|| FileError::corrupt("the table of tiles is too long"))?;
@@ -288,31 +239,5 @@ fn weave(halves: &mut [u8], plain: &mut Vec<u8>) {
     }
     if let (Some(to), Some(from)) = (last.first_mut(), even.last()) {
         *to = *from;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn channels_are_found_by_their_names_in_the_first_layer() {
-        let order = |names: &[&str]| choose(names).0.into_iter().map(|c| c.map_or(-1, i32::from)).collect::<Vec<_>>();
-        assert_eq!(order(&["A", "B", "G", "R"]), [3, 2, 1, 0]);
-        assert_eq!(order(&["diffuse.A", "diffuse.B", "diffuse.G", "diffuse.R"]), [3, 2, 1, 0]);
-        assert_eq!(order(&["B", "G", "R", "glow.B", "glow.G", "glow.R"]), [2, 1, 0]);
-        assert_eq!(order(&["X", "Y", "Z"]), [0, 1, 2]);
-        assert_eq!(order(&["N.X", "N.Y", "N.Z"]), [0, 1, 2]);
-        // Of several layers, the first that has a color.
-        assert_eq!(order(&["depth.Z", "diffuse.B", "diffuse.G", "diffuse.R"]), [3, 2, 1]);
-        assert_eq!(order(&["depth.Z", "glow.A", "glow.Y", "other.R"]), [2, 1]);
-        assert_eq!(order(&["depth.Z", "N.X", "N.Y", "N.Z"]), [1, 2, 3]);
-        assert_eq!(order(&["A", "Y"]), [1, 0]);
-        // Where no name is known, the first four; one alone is grey, and two are red and green.
-        assert_eq!(order(&["depth"]), [0]);
-        assert_eq!(order(&["a.depth", "b.depth"]), [0, 1, -1]);
-        assert_eq!(order(&["forward.u", "forward.v"]), [0, 1, -1]);
-        assert_eq!(order(&["a", "b", "c"]), [0, 1, 2]);
-        assert_eq!(order(&["a", "b", "c", "d", "e"]), [0, 1, 2, 3]);
     }
 }

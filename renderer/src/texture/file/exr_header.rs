@@ -1,7 +1,7 @@
 //! The header of an EXR file with one part: the attributes that matter to a texture.
 
 use super::FileError;
-use super::levels::{color_space, fingerprint, sides, wraps};
+use super::levels::{fingerprint, sides, wraps};
 use crate::texture::{ColorSpace, Level, Wrap};
 
 pub struct Header {
@@ -102,7 +102,7 @@ impl Found {
             }
             b"channels" => self.channels = channels(value)?,
             b"compression" => self.compression = Some(*value.first().ok_or_else(wrong)?),
-            b"oiio:ColorSpace" => self.color_space = color_space(&text()),
+            b"oiio:ColorSpace" => self.color_space = ColorSpace::named(&text()),
             b"wrapmodes" => self.wrap = wraps(&text()),
             b"ssl:fingerprint" => self.fingerprint = fingerprint("ssl:fingerprint", &text()),
             b"oiio:SHA-1" => self.fingerprint = fingerprint("oiio:SHA-1", &text()),

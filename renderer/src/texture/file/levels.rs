@@ -2,10 +2,8 @@
 
 use super::FileError;
 use super::tables::{MAX_OFFSET, MAX_TILE_BYTES};
-use crate::texture::{ColorSpace, Level, Wrap};
-
-/// The longest side of an image.
-pub const MAX_SIDE: u32 = 1 << 20;
+use crate::texture::{Level, Wrap};
+use formats::picture::{MAX_BYTES, MAX_SIDE};
 
 /// The longest side of a tile.
 const MAX_TILE_SIDE: u32 = 1 << 14;
@@ -38,13 +36,8 @@ pub fn limits(levels: &[Level], texel_bytes: u64, file_length: u64) -> Result<()
     Ok(())
 }
 
-/// Whether an image and its levels, all of them uncompressed, are no longer than the longest file. The sides of the image
-/// are from 1 to [`MAX_SIDE`].
-pub fn fits_with_levels(width: u32, height: u32, texel_bytes: usize) -> bool {
-    let texels = |level: u32| u64::from((width >> level).max(1)) * u64::from((height >> level).max(1));
-    let all: u64 = (0..=width.max(height).ilog2()).map(texels).sum();
-    all.saturating_mul(texel_bytes as u64) <= MAX_OFFSET
-}
+// A picture that is small enough makes a file whose tiles all have a place.
+const _: () = assert!(MAX_BYTES <= MAX_OFFSET);
 
 /// Whether a level is the next after another: each side half, rounded up or down.
 pub fn half_of(small: &Level, large: &Level) -> bool {
@@ -67,16 +60,4 @@ pub fn fingerprint(name: &str, value: &str) -> Option<String> {
     let known = ["ssl:fingerprint", "oiio:SHA-1"].contains(&name);
     let plain = (16..=64).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_hexdigit());
     (known && plain).then(|| format!("{name}={value}"))
-}
-
-/// A color space by the names that are in use.
-pub fn color_space(name: &str) -> Option<ColorSpace> {
-    let name = name.trim_matches('"').to_ascii_lowercase();
-    match name.as_str() {
-        "srgb" | "srgb_texture" | "srgb_rec709_scene" | "srgb_tx" => Some(ColorSpace::Srgb),
-        "linear" | "lin_srgb" | "lin_rec709" | "lin_rec709_scene" | "scene_linear" | "raw" | "data" => {
-            Some(ColorSpace::Linear)
-        }
-        _ => None,
-    }
 }

@@ -24,13 +24,9 @@ pub use unpack::Scratch;
 #[cfg(test)]
 pub(super) use {predict::undo_differences, unpack::inflate};
 
-pub(super) use exr::choose;
-pub(super) use levels::{MAX_SIDE, color_space, fits_with_levels};
 pub(super) use predict::{differences, planes};
 
 use super::{Layout, StoredFile};
-use directory::Directory;
-use std::ops::Range;
 use window::Window;
 
 /// What is known of a texture file: layout and table of tiles, 8 bytes a tile.
@@ -153,14 +149,4 @@ impl TextureFile {
             Kind::Exr(exr) => &exr.table,
         }
     }
-}
-
-/// Where the values of a tag stand in the first directory of a TIFF, and whether numbers have their most significant byte
-/// first; `None` if there is no such tag.
-pub(super) fn values_of_tag(file: &dyn StoredFile, tag: u16) -> Result<Option<(Range<u64>, bool)>, FileError> {
-    let mut window = Window::open(file)?;
-    let start = window.length().min(16);
-    let Some((encoding, first)) = directory::header(window.bytes(0, start)?) else { return Ok(None) };
-    let directory = Directory::read(first, encoding, &mut window)?;
-    Ok(directory.find(tag).map(|entry| (entry.range(), encoding.big_endian)))
 }

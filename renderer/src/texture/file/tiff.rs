@@ -295,7 +295,7 @@ fn color_space(top: &Directory, encoding: Encoding, window: &mut Window<'_>) -> 
     if let Some(entry) = top.find(tags::IMAGE_DESCRIPTION) {
         let text = entry.text(window)?;
         let named = text.split_whitespace().find_map(|word| word.strip_prefix("oiio:ColorSpace="));
-        if let Some(space) = named.and_then(super::levels::color_space) {
+        if let Some(space) = named.and_then(ColorSpace::named) {
             return Ok(Some(space));
         }
     }

@@ -57,6 +57,8 @@ pub struct Conversion {
     /// The image's colors are directions: they are made unit vectors again on each level, and a fourth channel gets
     /// the variance that the averages lost.
     pub normal_map: bool,
+    /// The image's alpha means nothing, and is not stored.
+    pub without_alpha: bool,
     /// How texels are stored; `None` is as the image does (in EXR, half for integers).
     pub sample: Option<Sample>,
     /// The side of tiles, a multiple of 16 from 16 to 1024; the smallest levels have smaller ones.
@@ -71,6 +73,7 @@ impl Default for Conversion {
             wrap: [Wrap::Repeat; 2],
             color: None,
             normal_map: false,
+            without_alpha: false,
             sample: None,
             tile: 64,
             compression: Compression::default(),

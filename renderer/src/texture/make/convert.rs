@@ -9,10 +9,10 @@ use super::light::{Light, Stored};
 use super::normals::{self, Normals};
 use super::partial::Partial;
 use super::shrink::{Row, Shrink};
-use super::source::{self, Picture};
 use super::tiff_writer::Tiff;
 use super::writer::{Container, Writer};
 use crate::texture::{Alpha, ColorSpace, Level, Sample};
+use formats::picture::{self, Picture};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
@@ -52,7 +52,10 @@ pub fn convert(input: &Path, output: &Path, how: &Conversion, progress: &dyn Fn(
     // Who says what the numbers mean gets the numbers of the file.
     let keep_codes = how.color.is_some() || how.normal_map;
     let unreadable = |e: String| MakeError::Input(format!("`{shown}` cannot be read: {e}"));
-    let mut rows = source::open(input, keep_codes).map_err(unreadable)?;
+    let mut rows = picture::open(input, keep_codes).map_err(unreadable)?;
+    if how.without_alpha {
+        rows = picture::without_alpha(rows);
+    }
     let plan = Plan::new(rows.picture(), how, exr).map_err(|e| MakeError::Input(format!("`{shown}`: {e}")))?;
     let failed = |e: std::io::Error| MakeError::Output(format!("`{}` cannot be written: {e}", output.display()));
     let (partial, file) = Partial::create(output).map_err(failed)?;
@@ -129,14 +132,12 @@ enum Codec {
 
 impl Plan {
     fn new(picture: Picture, how: &Conversion, exr: bool) -> Result<Plan, String> {
-        let float = |s: Sample| matches!(s, Sample::F16 | Sample::F32);
         let sample = match how.sample {
             Some(sample) => sample,
-            None if exr && !float(picture.sample) => Sample::F16,
+            None if exr && !picture.sample.is_float() => Sample::F16,
             None => picture.sample,
         };
-        let default = if float(picture.sample) { ColorSpace::Linear } else { ColorSpace::Srgb };
-        let space = how.color.or(picture.space).unwrap_or(default);
+        let space = how.color.unwrap_or(picture.color_space());
         let (channels, alpha) = (picture.channels, picture.alpha);
         let from = Stored { sample: picture.sample, channels, alpha, space };
         let levels = levels(picture.width, picture.height, how.tile, exr);
@@ -145,14 +146,14 @@ impl Plan {
                 return Err(format!("a normal map has three channels, not {channels}"));
             }
             let (normals, to) = Normals::new(from, sample);
-            source::check_bytes(picture.width, picture.height, to.texel_bytes())?;
+            picture::check_bytes(picture.width, picture.height, to.texel_bytes())?;
             return Ok(Plan { levels, from, to, codec: Codec::Normals(normals) });
         }
         // Floats hold light; EXR holds associated alpha.
-        let space = if float(sample) { ColorSpace::Linear } else { space };
+        let space = if sample.is_float() { ColorSpace::Linear } else { space };
         let alpha = if exr && alpha == Alpha::Straight { Alpha::Associated } else { alpha };
         let to = Stored { sample, channels, alpha, space };
-        source::check_bytes(picture.width, picture.height, to.texel_bytes())?;
+        picture::check_bytes(picture.width, picture.height, to.texel_bytes())?;
         Ok(Plan { levels, from, to, codec: Codec::Color { from: Light::new(from), to: Light::new(to) } })
     }
 
@@ -265,7 +266,7 @@ mod tests {
     fn what_is_stored_decides_whether_it_is_too_large() {
         // A third more with all levels: 199 GiB as bytes, 795 as floats.
         let (width, height, sample) = (400_000, 400_000, Sample::U8);
-        let picture = Picture { width, height, sample, channels: 1, alpha: Alpha::None, space: None };
+        let picture = Picture { width, height, sample, channels: 1, alpha: Alpha::None, space: None, frame: None };
         let plan = |how: Conversion| Plan::new(picture, &how, false).map(|plan| plan.levels.len());
         assert_eq!(plan(Conversion::default()), Ok(19));
         let refused = plan(Conversion { sample: Some(Sample::F32), ..Conversion::default() });

@@ -14,7 +14,6 @@ mod normals;
 mod pack;
 mod partial;
 mod shrink;
-mod source;
 mod store;
 mod tiff_writer;
 mod writer;

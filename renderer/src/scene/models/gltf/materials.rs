@@ -154,7 +154,9 @@ fn made(
     let mut images = Vec::new();
     for (map, info) in maps(material) {
         let Some(info) = info else { continue };
-        let Some(image) = image(container, info, map.raw, folders)? else {
+        // The alpha of a base color is coverage, unless the material is opaque; that of other maps means nothing.
+        let ignores_alpha = map.slot != BASE_COLOR.slot || covers;
+        let Some(image) = image(container, info, (map.raw, ignores_alpha), folders)? else {
             model.leave_out("images that are neither PNG nor JPEG");
             continue;
         };
@@ -184,7 +186,7 @@ fn rows(t: &TextureTransform) -> [[f32; 3]; 2] {
 fn image(
     container: &Container,
     info: &TextureInfo,
-    raw: bool,
+    (raw, ignores_alpha): (bool, bool),
     folders: &[PathBuf],
 ) -> Result<Option<ModelImage>, String> {
     let document = &container.document;
@@ -203,7 +205,7 @@ fn image(
         _ => Wrap::Repeat,
     };
     let wrap = [wrap(sampler.and_then(|s| s.wrap_s)), wrap(sampler.and_then(|s| s.wrap_t))];
-    Ok(Some(ModelImage { path, raw, wrap }))
+    Ok(Some(ModelImage { path, raw, ignores_alpha, wrap }))
 }
 
 #[cfg(test)]

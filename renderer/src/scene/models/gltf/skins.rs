@@ -28,8 +28,8 @@ pub fn placement(container: &Container, skin: Index, placed: &[Placement<'_>]) -
     let all: Vec<DAffine3> = skin.joints.iter().enumerate().map(moved).collect::<Result<_, String>>()?;
     let first = *all.first().ok_or("a skin has no joints")?;
     let determinant = first.matrix3.determinant();
-    if !first.is_finite() || determinant == 0.0 || !determinant.is_finite() {
-        return Err("the joints of a skin have no inverse".to_owned());
+    if !first.is_finite() || !determinant.is_finite() {
+        return Err("the joints of a skin have numbers that are too large".to_owned());
     }
     let size = first.to_cols_array().into_iter().fold(1.0, |size: f64, x| size.max(x.abs()));
     Ok((first, all.iter().all(|other| other.abs_diff_eq(first, ALIKE * size))))

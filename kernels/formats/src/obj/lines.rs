@@ -1,6 +1,7 @@
 //! What each line of an OBJ file says by itself (Wavefront, "Advanced Visualizer Manual", appendix B). Lines know nothing of each
 //! other here, so pieces of a text are parsed side by side.
 
+use super::faults::line_ends;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -18,6 +19,8 @@ pub struct Lines {
     pub statements: Vec<Statement>,
     /// Of the faces, in their order.
     pub corners: Vec<Corner>,
+    /// How many lines of an editor they are.
+    pub ends: usize,
 }
 
 /// What a line says. Words that are no numbers are ranges of the text.
@@ -72,8 +75,14 @@ impl Lines {
         rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii()
     }
 
+    /// The number of the line that begins at a place, from 1, among these.
+    pub fn number(&self, first: usize) -> usize {
+        line_ends(&self.text[..first]) + 1
+    }
+
     fn parse(&mut self) {
-        let Lines { text, statements, corners } = self;
+        let Lines { text, statements, corners, ends } = self;
+        *ends = line_ends(text);
         let mut begin = 0;
         while begin < text.len() {
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length);

@@ -1,6 +1,8 @@
 //! Arrays of NumPy (`.npy`): <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. The header is one
 //! Python literal with three keys, and so is read here.
 
+use half::f16;
+
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The numbers of an array.
@@ -97,7 +99,7 @@ impl Number {
     fn of(descr: &str) -> Result<Number, String> {
         let order = descr.chars().next().filter(|c| matches!(c, '<' | '>' | '|' | '='));
         let rest = &descr[order.map_or(0, char::len_utf8)..];
-        let known = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"];
+        let known = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"];
         let Some(&known) = known.iter().find(|known| **known == rest) else {
             return Err(format!("has numbers of the type `{descr}`; there are {}", known.join(", ")));
         };
@@ -120,6 +122,7 @@ impl Number {
         }
         let unsigned = u64::from_le_bytes(all);
         match self.kind {
+            'f' if self.bytes == 2 => f64::from(f16::from_bits(unsigned as u16)),
             'f' if self.bytes == 4 => f64::from(f32::from_bits(unsigned as u32)),
             'f' => f64::from_bits(unsigned),
             'i' => {
@@ -180,6 +183,13 @@ mod tests {
         let signed: Vec<u8> = (0..6i8).map(|x| -x as u8).collect();
         let negative = Array::read(&file("|i1", "False", "(2, 3)", &signed)).map(|array| array.numbers[5]);
         assert_eq!(negative, Ok(-5.0));
+        // By IEEE 754: 1 is 0x3c00, and each power of two 0x400 more; 3 and 5 have half and quarter mantissas.
+        let halves: Vec<u8> =
+            [0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500_u16].iter().flat_map(|h| h.to_be_bytes()).collect();
+        assert_eq!(Array::read(&file(">f2", "False", "(2, 3)", &halves)), expected);
+        let tenth = Array::read(&file("<f2", "False", "(2,)", &[0x66, 0xae, 0x01, 0x00])).map(|array| array.numbers);
+        // -0.1 to 11 bits, and the smallest half.
+        assert_eq!(tenth, Ok(vec![-0.099_975_585_937_5, 2.0_f64.powi(-24)]));
         for (descr, shape) in [("<c8", "(2, 3)"), ("<f8", "(2, 4)"), ("<f8", "2"), ("<M8[s]", "(6,)")] {
             assert!(Array::read(&file(descr, "False", shape, &f8)).is_err(), "{descr} {shape}");
         }

@@ -1,20 +1,22 @@
-//! What the statements of an OBJ file say (Wavefront, "Advanced Visualizer Manual", appendix B): vertices, faces in pieces, and
-//! groups of smoothing. Points, lines, curves and surfaces are passed over.
+//! What the statements of an OBJ file say: vertices, faces in pieces, and groups of smoothing.
 //!
 //! Code of this project reads them, and not a library. The one that did so gave the normals and texture coordinates of a piece as
 //! lists that do not tell which corners have none, and knew nothing of smoothing.
 
-use super::obj::Text;
-use super::obj_parse::{Corner, Lines, Statement, words};
+use super::Text;
+use super::joined::JOINT;
+use super::lines::{Corner, Lines, Statement, words};
+use crate::text;
 use glam::{Vec2, Vec3};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::io::BufRead;
 use std::ops::Range;
 
 /// In place of the number of what a corner does not have.
 pub const NONE: u32 = u32::MAX;
 
-/// A file. Faces of more than three corners are cut as fans about the first one, whether that fits or not.
+/// A file.
 #[derive(Default)]
 pub struct Statements {
     /// By the order of their statements.
@@ -27,8 +29,8 @@ pub struct Statements {
     /// What is one vertex of a mesh. Within a piece, few stand there twice.
     pub vertices: Vec<Vertex>,
     pub triangles: Vec<[u32; 3]>,
-    /// The triangles of each face that has more than one.
-    pub polygons: Vec<Range<u32>>,
+    /// The triangles of each face that has more than one, until it is cut: a fan about the first corner, whether that fits or not.
+    pub(super) polygons: Vec<Range<u32>>,
     /// Within which group each triangle is smooth. None if the file does not speak of it, and all is smooth.
     pub groups: Vec<u32>,
     pub pieces: Vec<Piece>,
@@ -46,6 +48,17 @@ pub struct Vertex {
     group: u32,
 }
 
+impl Vertex {
+    /// Whether a file of so many positions, texture coordinates and normals has those of a vertex. Of the latter two it may have
+    /// none at all, whatever faces say.
+    pub(super) fn is_there(&self, [positions, coordinates, normals]: [usize; 3]) -> bool {
+        let is_there = |number: u32, count: usize| count == 0 || number == NONE || (number as usize) < count;
+        (self.position as usize) < positions
+            && is_there(self.coordinates, coordinates)
+            && is_there(self.normal, normals)
+    }
+}
+
 /// Triangles up to the next piece.
 pub struct Piece {
     pub first: usize,
@@ -59,8 +72,11 @@ impl Statements {
     /// Reads a file to its end. Pieces end with each `o` and `g`, and where `by_material` with each other material.
     ///
     /// The error is a sentence for the user.
-    pub fn read<T: Text + ?Sized>(text: &T, by_material: bool) -> Result<Statements, String> {
+    pub(super) fn read<T: Text + ?Sized>(text: &T, by_material: bool) -> Result<Statements, String> {
         let mut reader = text.open().map_err(|e| e.to_string())?;
+        if let Some(fault) = reader.fill_buf().map(text::fault).map_err(|e| e.to_string())? {
+            return Err(fault.to_owned());
+        }
         let mut state = State { by_material, begins: true, ..State::default() };
         let mut ready = Lines::read(&mut *reader).map_err(|e| e.to_string())?;
         while !ready.is_empty() {
@@ -70,11 +86,7 @@ impl Statements {
             taken?;
             ready = next.map_err(|e| e.to_string())?;
         }
-        let all = state.found;
-        if !all.colors.is_empty() && all.colors.len() != all.positions.len() {
-            return Err("some of its vertices have a color, and some have none".to_owned());
-        }
-        Ok(all)
+        Ok(state.found)
     }
 }
 
@@ -114,11 +126,15 @@ struct State {
     /// Numbers of groups by what they are called, from 1 on.
     groups: FxHashMap<Vec<u8>, u32>,
     faces: u32,
+    /// Lines that were taken in.
+    lines: usize,
 }
 
 impl State {
     /// Takes in what some lines say. The error is a sentence for the user.
     fn take(&mut self, lines: &Lines) -> Result<(), String> {
+        let before = self.lines;
+        let unsound = |first: usize| unsound(before + lines.number(first), lines.line(first));
         let mut corners = &lines.corners[..];
         for statement in &lines.statements {
             match statement {
@@ -131,7 +147,7 @@ impl State {
                 Statement::Face(count, first) => {
                     let (face, rest) = corners.split_at(*count);
                     corners = rest;
-                    self.face(face).ok_or_else(|| unsound(lines.line(*first)))?;
+                    self.face(face).ok_or_else(|| unsound(*first))?;
                 }
                 Statement::Smooth(named) => words(lines.words(named)).take(1).for_each(|named| self.smooth(named)),
                 Statement::Object(named) => (self.object, self.begins) = (name(lines.words(named)), true),
@@ -141,9 +157,10 @@ impl State {
                     self.material = material;
                 }
                 Statement::Library(named) => self.found.libraries.extend(name(lines.words(named))),
-                Statement::Unsound(first) => return Err(unsound(lines.line(*first))),
+                Statement::Unsound(first) => return Err(unsound(*first)),
             }
         }
+        self.lines += lines.ends;
         Ok(())
     }
 
@@ -234,17 +251,17 @@ impl State {
 
 /// Of a material, an object or a file.
 fn name(words: &[u8]) -> Option<String> {
-    Some(String::from_utf8_lossy(words).into_owned()).filter(|name| !name.is_empty())
+    Some(String::from_utf8_lossy(words).replace(char::from(JOINT), " ")).filter(|name| !name.is_empty())
 }
 
 /// The place of what has a number, from 1 on; −1 is the last of `count` so far. It may stand further below.
-fn place(number: i64, count: usize) -> Option<u32> {
+pub fn place(number: i64, count: usize) -> Option<u32> {
     let place = if number < 0 { i64::try_from(count).ok()?.checked_add(number)? } else { number - 1 };
     u32::try_from(place).ok().filter(|place| *place != NONE)
 }
 
-fn unsound(line: &[u8]) -> String {
+fn unsound(number: usize, line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
-    format!("it is not a well-formed OBJ file: it has the line `{shown}`")
+    format!("line {number}: it is not a well-formed OBJ file: it has the line `{shown}`")
 }

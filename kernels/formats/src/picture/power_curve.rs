@@ -1,9 +1,9 @@
-//! Images whose codes are a power of light. Textures store no such curve, so the codes become those of sRGB with 16 bits,
+//! Images whose codes are a power of light. Whoever takes in a picture knows no such curve, so the codes become those of sRGB with 16 bits,
 //! which are finer than any code of 8 bits. Alpha stays what it is.
 
-use super::picture::{Picture, Rows};
-use crate::math::linear_to_srgb;
-use crate::texture::{ColorSpace, Sample};
+use super::rows::{Picture, Rows};
+use super::{ColorSpace, Sample};
+use crate::srgb;
 
 pub struct PowerCurve {
     rows: Box<dyn Rows>,
@@ -23,7 +23,7 @@ impl PowerCurve {
         let table = |curve: &dyn Fn(f64) -> f64| -> Vec<u16> {
             (0..=last).map(|i| (curve(f64::from(i) / f64::from(last)) * 65535.0).round() as u16).collect()
         };
-        let colors = table(&|x| linear_to_srgb(x.powf(exponent.recip()) as f32).into());
+        let colors = table(&|x| srgb::from_linear(x.powf(exponent.recip()) as f32).into());
         PowerCurve { rows, from, colors, alphas: table(&|x| x), codes: Vec::new() }
     }
 }
@@ -54,9 +54,8 @@ impl Rows for PowerCurve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::srgb_to_linear;
-    use crate::texture::Alpha;
-    use crate::texture::make::source::picture::Held;
+    use crate::picture::Alpha;
+    use crate::picture::rows::Whole;
 
     #[test]
     fn codes_mean_the_same_light_on_the_other_curve() {
@@ -68,18 +67,18 @@ mod tests {
                 Sample::U8 => vec![c as u8],
                 _ => (c as u16).to_ne_bytes().to_vec(),
             });
-            let bytes = bytes.collect();
+            let bytes: Vec<u8> = bytes.collect();
             // Each even code is a grey, each odd one its alpha.
             let (alpha, space) = (Alpha::Straight, None);
-            let picture = Picture { width: 128, height: 1, sample, channels: 2, alpha, space };
-            let mut rows = PowerCurve::new(Box::new(Held { picture, bytes, at: 0 }), exponent);
+            let picture = Picture { width: 128, height: 1, sample, channels: 2, alpha, space, frame: None };
+            let mut rows = PowerCurve::new(Box::new(Whole::new(picture, move || Ok(bytes))), exponent);
             assert_eq!((rows.picture().sample, rows.picture().space), (Sample::U16, Some(ColorSpace::Srgb)));
             let mut out = vec![0; rows.picture().row_bytes()];
             rows.read(&mut out).expect("it is in memory");
             for (texel, codes) in out.as_chunks::<4>().0.iter().zip(codes.as_chunks::<2>().0) {
                 let [grey, alpha] = [[texel[0], texel[1]], [texel[2], texel[3]]].map(u16::from_ne_bytes);
                 let expected = (f64::from(codes[0]) / f64::from(last)).powf(1.0 / exponent);
-                let found = f64::from(srgb_to_linear(f32::from(grey) / 65535.0));
+                let found = f64::from(srgb::to_linear(f32::from(grey) / 65535.0));
                 assert!((found - expected).abs() < 2.5e-5, "{exponent} {sample:?} {found} {expected}");
                 assert_eq!(u32::from(alpha), codes[1] * (65535 / last));
             }

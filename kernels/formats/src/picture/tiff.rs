@@ -1,9 +1,9 @@
 //! TIFF in strips or tiles, one row of them at a time.
 
 use super::other_bytes::OtherBytes;
-use super::picture::{Picture, Rows, check_length};
-use crate::texture::file::{color_space, tags, values_of_tag};
-use crate::texture::{Alpha, Disk, Sample, Storage};
+use super::rows::{Picture, Rows, check_length};
+use super::tiff_tag::values;
+use super::{Alpha, ColorSpace, Sample};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -51,10 +51,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
         Some(_) => Alpha::None,
     };
     let description = decoder.get_tag_ascii_string(Tag::ImageDescription).unwrap_or_default();
-    let space = description.split_whitespace().find_map(|w| color_space(w.strip_prefix("oiio:ColorSpace=")?));
+    let space = description.split_whitespace().find_map(|w| ColorSpace::named(w.strip_prefix("oiio:ColorSpace=")?));
     let formats = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten().unwrap_or_default();
     let sample = sample(color.bit_depth(), formats.first())?;
-    let picture = Picture { width, height, sample, channels, alpha, space };
+    let picture = Picture { width, height, sample, channels, alpha, space, frame: None };
     picture.check()?;
     let length = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
     // LZW makes bytes the shortest: a code of 12 bits stands for up to 3838 of them.
@@ -90,15 +90,9 @@ fn decoder(path: &Path, place: u64, bytes: Vec<u8>) -> Result<Decoder<BufReader<
 /// reads all four if the file seems to say that the fourth is alpha.
 fn with_fourth_channel(path: &Path) -> Result<Decoder<BufReader<OtherBytes>>, String> {
     const STRAIGHT_ALPHA: u8 = 2;
-    let file = Disk.open(path).map_err(|e| e.to_string())?;
-    let values = values_of_tag(file.as_ref(), tags::EXTRA_SAMPLES).map_err(|e| e.to_string())?;
+    let values = values(path, Tag::ExtraSamples.to_u16()).map_err(|e| e.to_string())?;
     let (place, big_endian) = values.ok_or("the tag that says what its fourth channel is cannot be found")?;
-    let mut bytes = vec![0; (place.end - place.start) as usize];
-    let lowest = if big_endian { bytes.last_mut() } else { bytes.first_mut() };
-    if let Some(lowest) = lowest {
-        *lowest = STRAIGHT_ALPHA;
-    }
-    decoder(path, place.start, bytes)
+    decoder(path, place, if big_endian { [0, STRAIGHT_ALPHA] } else { [STRAIGHT_ALPHA, 0] }.to_vec())
 }
 
 impl Rows for ByChunks {

@@ -1,9 +1,9 @@
 //! EXR: scanlines or tiles, the finest level, the first layer, a band of blocks at a time. If bands do not stand in the
 //! file from the top down, those that come too early are held.
 
-use super::picture::{Picture, Rows};
-use crate::texture::file::choose;
-use crate::texture::{ColorSpace, Sample};
+use super::channels::choose;
+use super::rows::{Frame, Picture, Rows};
+use super::{Alpha, ColorSpace, Sample};
 use exr::block::reader::{ChunksReader, FilteredChunksReader, SequentialBlockDecompressor};
 use exr::block::{UncompressedBlock, read};
 use exr::meta::BlockDescription;
@@ -55,7 +55,8 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let (width, height) = (side(header.layer_size.x()), side(header.layer_size.y()));
     let sample = if channels.half { Sample::F16 } else { Sample::F32 };
     let space = Some(ColorSpace::Linear);
-    let picture = Picture { width, height, sample, channels: channels.chosen.len(), alpha, space };
+    let frame = frame(header);
+    let picture = Picture { width, height, sample, channels: channels.chosen.len(), alpha, space, frame };
     picture.check()?;
     let band_height = band_height(header);
     let finest = |_: &_, tile: exr::block::chunk::TileCoordinates, block: exr::block::BlockIndex| {
@@ -64,6 +65,17 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let blocks = reader.filter_chunks(false, finest).map_err(|e| e.to_string())?.sequential_decompressor(false);
     let begun = HashMap::new();
     Ok(Box::new(ByBand { picture, blocks, channels, band_height, begun, held: Vec::new(), given: 0, next: 0 }))
+}
+
+/// The display window, where the data window is another. One that is empty says nothing.
+fn frame(header: &Header) -> Option<Frame> {
+    let (data, display) = (header.own_attributes.layer_position, header.shared_attributes.display_window);
+    let [width, height] = [display.size.x(), display.size.y()].map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+    let from = |data: i32, display: i32| i64::from(data) - i64::from(display);
+    let left = from(data.x(), display.position.x());
+    let top = from(data.y(), display.position.y());
+    let same = left == 0 && top == 0 && display.size == header.layer_size;
+    (!same && width > 0 && height > 0).then_some(Frame { width, height, left, top })
 }
 
 fn band_height(header: &Header) -> usize {
@@ -75,7 +87,7 @@ fn band_height(header: &Header) -> usize {
 }
 
 impl Channels {
-    fn of(list: &[ChannelDescription]) -> Result<(Channels, crate::texture::Alpha), String> {
+    fn of(list: &[ChannelDescription]) -> Result<(Channels, Alpha), String> {
         let names: Vec<String> = list.iter().map(|c| c.name.to_string()).collect();
         let (chosen, alpha) = choose(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let used = |c: &Option<u16>| c.map(|c| &list[usize::from(c)]);

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 /// a straight edge a little beside it.
 const SLACK: f64 = 1e-6;
 
-/// Cuts a polygon anew if its fan does not fit. `fan` holds the numbers of the corners among the positions, which are finite.
-pub fn cut(fan: &mut [[u32; 3]], positions: &[Vec3]) {
-    let at = |corner: u32| positions[corner as usize].as_dvec3();
+/// Cuts a polygon anew if its fan does not fit. `fan` holds the numbers of the corners, and `position` gives those, which are finite.
+pub fn cut(fan: &mut [[u32; 3]], position: impl Fn(u32) -> Vec3) {
+    let at = |corner: u32| position(corner).as_dvec3();
     let product = |&[a, b, c]: &[u32; 3]| (at(b) - at(a)).cross(at(c) - at(a));
     // Newell's normal, as long as twice the area.
     let normal: DVec3 = fan.iter().map(product).sum();
@@ -163,7 +163,7 @@ mod tests {
         let mut positions: Vec<Vec3> = outline.iter().map(|(x, y)| u * *x + v * *y + n).collect();
         positions.rotate_left(begin);
         let mut triangles = fan(positions.len());
-        cut(&mut triangles, &positions);
+        cut(&mut triangles, |corner| positions[corner as usize]);
         let area = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|i| positions[i as usize]);
             0.5 * (b - a).cross(c - a).dot(n)
@@ -233,7 +233,7 @@ mod tests {
         // A quad that is bent has no plane, and is cut as it always was.
         let bent = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.5), Vec3::Y];
         let mut triangles = fan(4);
-        cut(&mut triangles, &bent);
+        cut(&mut triangles, |corner| bent[corner as usize]);
         assert_eq!(triangles, fan(4));
     }
 
@@ -250,6 +250,6 @@ mod tests {
             // Each corner still belongs to a triangle.
             assert!((0..outline.len() as u32).all(|i| triangles.as_flattened().contains(&i)));
         }
-        cut(&mut [], &[]);
+        cut(&mut [], |_| Vec3::ZERO);
     }
 }

@@ -1,13 +1,14 @@
-//! Lines of OBJ files that a backslash at their end continues: spaces take the place of the backslash and of the end of the line, so
-//! that whoever reads the file sees one line. A byte order mark before the first line is left out.
+//! Lines of OBJ files that a backslash at their end continues: blanks take the place of the backslash and of the end of the line, so
+//! that whoever reads the file sees one line, and can still count those of an editor. A byte order mark before the first line is left out.
 
+use crate::text::BYTE_ORDER_MARK;
 use std::io::{self, BufRead, Read};
 
 /// Bytes that are read at once.
 const CAPACITY: usize = 1 << 16;
 
-/// What some editors write before a text in UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The blank that stands where a line ended, a form feed.
+pub const JOINT: u8 = b'\x0c';
 
 /// A text with such lines joined. Where it has no backslash, looking for one is all that is done.
 pub struct Joined<R> {
@@ -79,6 +80,7 @@ impl<R: Read> Joined<R> {
                 // A comment may end with the path of a folder. What follows it would be lost.
                 if !self.line.is_comment() {
                     text[i..i + length].fill(b' ');
+                    text[i + length - 1] = JOINT;
                 }
             }
         }
@@ -166,16 +168,16 @@ mod tests {
     #[test]
     fn lines_are_joined_wherever_pieces_end() {
         for (text, expected) in [
-            ("f 1 \\\n2 3\n", "f 1   2 3\n"),
-            ("f 1 \\\r\n2\\\n 3\r\n", "f 1    2   3\r\n"),
+            ("f 1 \\\n2 3\n", "f 1  \x0c2 3\n"),
+            ("f 1 \\\r\n2\\\n 3\r\n", "f 1   \x0c2 \x0c 3\r\n"),
             // Within a line, before another letter and at the end of the file, a backslash is one.
             ("usemtl a\\b\n\\", "usemtl a\\b\n\\"),
             ("v 1\\\r2\\\r", "v 1\\\r2\\\r"),
             (" # in C:\\models\\\nv 1 2 3\n", " # in C:\\models\\\nv 1 2 3\n"),
-            ("g 1 \\\n#2\\\n 3\n#\\\n\\\n", "g 1   #2   3\n#\\\n  "),
-            ("f 1 2 3 # in C:\\dir\\\nf 1 \\\n2 4\n", "f 1 2 3 # in C:\\dir\\\nf 1   2 4\n"),
+            ("g 1 \\\n#2\\\n 3\n#\\\n\\\n", "g 1  \x0c#2 \x0c 3\n#\\\n \x0c"),
+            ("f 1 2 3 # in C:\\dir\\\nf 1 \\\n2 4\n", "f 1 2 3 # in C:\\dir\\\nf 1  \x0c2 4\n"),
             // A byte order mark stands at the beginning alone.
-            ("\u{feff}v 1\\\n2\n\u{feff}", "v 1  2\n\u{feff}"),
+            ("\u{feff}v 1\\\n2\n\u{feff}", "v 1 \x0c2\n\u{feff}"),
             ("\u{feff}", ""),
             ("v", "v"),
             ("", ""),
@@ -194,6 +196,6 @@ mod tests {
         let text = line.repeat(20_000);
         let mut joined = String::new();
         Joined::new(text.as_bytes()).read_to_string(&mut joined).expect("it is in memory");
-        assert!(joined == "v 0.25   0.5 1\n".repeat(20_000));
+        assert!(joined == "v 0.25  \x0c0.5 1\n".repeat(20_000));
     }
 }

@@ -1,20 +1,29 @@
-//! Images as rows of samples. PNG (not interlaced), TIFF, HDR and EXR are decoded as they are read, and never held
-//! whole. JPEG, TGA, BMP and interlaced PNG are held whole, in the samples that they have.
+//! Pictures as rows of samples, or whole as floats. PNG (not interlaced), TIFF, HDR and EXR are decoded as they are read, and
+//! never held whole. JPEG, TGA, BMP and interlaced PNG are held whole, in the samples that they have.
 
+mod channels;
 mod exr;
+mod floats;
 mod hdr;
 mod other_bytes;
-mod picture;
 mod png;
 mod power_curve;
+mod rows;
+mod sample;
 mod tiff;
+mod tiff_tag;
 mod whole;
+mod without_alpha;
 
-pub use picture::{Picture, Rows, check_bytes};
+pub use channels::choose;
+pub use floats::Floats;
+pub use rows::{Frame, MAX_BYTES, MAX_SIDE, Picture, Rows, check_bytes, fits_with_levels};
+pub use sample::{Alpha, ColorSpace, Sample};
+pub use without_alpha::without_alpha;
 
 use std::path::Path;
 
-/// Opens an image by its content or, where that says nothing, by its name. If `keep_codes` is true, integers are what stands
+/// Opens a picture by its content or, where that says nothing, by its name. If `keep_codes` is true, integers are what stands
 /// in the file, whatever it says of their meaning; otherwise they may become others that mean the same.
 pub fn open(path: &Path, keep_codes: bool) -> Result<Box<dyn Rows>, String> {
     let mut magic = [0; 8];

@@ -1,8 +1,8 @@
 //! PNG, by rows; interlaced ones are held whole.
 
-use super::picture::{Held, Picture, Rows, check_length};
 use super::power_curve::PowerCurve;
-use crate::texture::{Alpha, ColorSpace, Sample};
+use super::rows::{Picture, Rows, Whole, check_length};
+use super::{Alpha, ColorSpace, Sample};
 use png::{BitDepth, ColorType, Decoder, Info, Limits, Reader, Transformations};
 use std::fs::File;
 use std::io::BufReader;
@@ -38,25 +38,27 @@ pub fn open(path: &Path, keep_codes: bool) -> Result<Box<dyn Rows>, String> {
         Curve::Known(space) => Some(space),
     };
     let sample = if depth == BitDepth::Sixteen { Sample::U16 } else { Sample::U8 };
-    let picture = Picture { width: info.width, height: info.height, sample, channels, alpha, space };
+    let picture = Picture { width: info.width, height: info.height, sample, channels, alpha, space, frame: None };
     picture.check()?;
     check_length(length, info.raw_row_length() as u64 * u64::from(info.height), MOST_PACKING)?;
-    let rows: Box<dyn Rows> =
-        if info.interlaced { Box::new(hold(reader, picture)?) } else { Box::new(ByRow { picture, reader }) };
+    let rows: Box<dyn Rows> = match info.interlaced {
+        true => Box::new(Whole::new(picture, move || hold(reader, picture.sample))),
+        false => Box::new(ByRow { picture, reader }),
+    };
     Ok(match curve {
         Curve::Power(exponent) if !keep_codes => Box::new(PowerCurve::new(rows, exponent)),
         _ => rows,
     })
 }
 
-fn hold(mut reader: Reader<BufReader<File>>, picture: Picture) -> Result<Held, String> {
+fn hold(mut reader: Reader<BufReader<File>>, sample: Sample) -> Result<Vec<u8>, String> {
     let size = reader.output_buffer_size().ok_or("the image is too large")?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| "the image needs more memory than there is".to_owned())?;
     bytes.resize(size, 0);
     reader.next_frame(&mut bytes).map_err(|e| e.to_string())?;
-    to_native(&mut bytes, picture.sample);
-    Ok(Held { picture, bytes, at: 0 })
+    to_native(&mut bytes, sample);
+    Ok(bytes)
 }
 
 /// What a file says of its colors.

@@ -1,10 +1,8 @@
 //! Radiance HDR, by rows: texels of three mantissas and one exponent, packed by runs, as Ward wrote them down in
 //! "Real Pixels" (Graphics Gems II, 1991) and in Radiance's file `color.c`.
 
-use super::picture::{Picture, Rows, check_length};
-use crate::texture::{Alpha, ColorSpace, Sample};
-use image::ImageDecoder;
-use image::codecs::hdr::HdrDecoder;
+use super::rows::{Picture, Rows, check_length};
+use super::{Alpha, ColorSpace, Sample};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -30,16 +28,13 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
 impl<R: BufRead> ByRow<R> {
     /// `length` is that of the file.
     fn new(mut reader: R, length: u64) -> Result<ByRow<R>, String> {
-        let mut lines = Vec::new();
-        // It reads the header, and no more of the file than that.
-        let header = HdrDecoder::new(Copied { from: &mut reader, to: &mut lines }).map_err(|e| e.to_string())?;
-        let (width, height) = header.dimensions();
+        let header = header(&mut reader)?;
+        let exposure = exposure(&header)?;
+        let (width, height) = size(&line(&mut reader)?)?;
         let (sample, space) = (Sample::F32, Some(ColorSpace::Linear));
-        let picture = Picture { width, height, sample, channels: 3, alpha: Alpha::None, space };
+        let picture = Picture { width, height, sample, channels: 3, alpha: Alpha::None, space, frame: None };
         picture.check()?;
         check_length(length, least_bytes(width) * u64::from(height), 1)?;
-        drop(header);
-        let exposure = exposure(&String::from_utf8_lossy(&lines))?;
         Ok(ByRow { picture, reader, row: vec![[0; 4]; width as usize], exposure })
     }
 
@@ -102,17 +97,50 @@ impl<R: BufRead> ByRow<R> {
     }
 }
 
-/// A reader that keeps what it reads.
-struct Copied<'a, R> {
-    from: &'a mut R,
-    to: &'a mut Vec<u8>,
+/// Bytes that a header may have; it has notes on how the picture was made.
+const MOST_HEADER: usize = 1 << 20;
+
+/// A line of the header, without its end.
+fn line(reader: &mut impl BufRead) -> Result<String, String> {
+    let mut line = Vec::new();
+    reader.take(MOST_HEADER as u64).read_until(b'\n', &mut line).map_err(|e| e.to_string())?;
+    match line.pop() {
+        Some(b'\n') => Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(&line)).into_owned()),
+        _ => Err("the header does not end".to_owned()),
+    }
 }
 
-impl<R: Read> Read for Copied<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.from.read(buffer)?;
-        self.to.extend_from_slice(&buffer[..count]);
-        Ok(count)
+/// The lines up to the empty one. The first one names a program behind `#?`: Radiance its own, others what they like.
+fn header(reader: &mut impl BufRead) -> Result<String, String> {
+    let mut header = String::new();
+    loop {
+        let line = line(reader)?;
+        if line.is_empty() {
+            return Ok(header);
+        }
+        match line.strip_prefix("FORMAT=").map(str::trim) {
+            None | Some("32-bit_rle_rgbe") => {}
+            Some("32-bit_rle_xyze") => return Err("its colors are XYZ; save it with RGB".to_owned()),
+            Some(other) => return Err(format!("its format is `{other}`, and 32-bit_rle_rgbe is read")),
+        }
+        header.push_str(&line);
+        header.push('\n');
+        if header.len() > MOST_HEADER {
+            return Err("the header does not end".to_owned());
+        }
+    }
+}
+
+/// Width and height, of rows from the top with pixels from the left.
+fn size(line: &str) -> Result<(u32, u32), String> {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let side = |digits: &str| digits.parse().map_err(|_| format!("`{line}` says no size"));
+    match words[..] {
+        ["-Y", height, "+X", width] => Ok((side(width)?, side(height)?)),
+        ["-Y" | "+Y" | "-X" | "+X", _, "-Y" | "+Y" | "-X" | "+X", _] => {
+            Err("its rows do not stand from the top down, each from the left; turn it upright".to_owned())
+        }
+        _ => Err(format!("`{line}` says no size")),
     }
 }
 
@@ -181,7 +209,7 @@ impl<R: BufRead + Send> Rows for ByRow<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use image::codecs::hdr::HdrEncoder;
+    use image::codecs::hdr::{HdrDecoder, HdrEncoder};
     use image::{DynamicImage, Rgb};
 
     fn rows(bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -271,6 +299,27 @@ mod tests {
         for wrong in ["EXPOSURE=0\n", "EXPOSURE=-1\n", "EXPOSURE=nan\n", "EXPOSURE=inf\n", "COLORCORR=1 1\n"] {
             assert!(texel(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// `rgbe.c`, which many programs hold, writes another name than Radiance; others write CR LF.
+    #[test]
+    fn any_program_may_have_written_it() {
+        let of = |header: &str| {
+            let mut bytes = header.as_bytes().to_vec();
+            bytes.extend([192, 96, 48, 129]);
+            rows(&bytes).map(|bytes| bytes.as_chunks().0.iter().map(|b| f32::from_ne_bytes(*b)).collect::<Vec<f32>>())
+        };
+        for begin in ["#?RADIANCE\n", "#?RGBE\n", "#?HDRShop 1.0\r\n", "#?\n# a note\n"] {
+            assert_eq!(
+                of(&format!("{begin}FORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n")),
+                Ok(vec![1.5, 0.75, 0.375]),
+                "{begin}"
+            );
+        }
+        assert!(of("#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n").is_err_and(|why| why.contains("XYZ")));
+        assert!(of("#?RADIANCE\n\n+Y 1 +X 1\n").is_err_and(|why| why.contains("from the top")));
+        assert!(of("#?RADIANCE\n\n-Y 1 +X -1\n").is_err_and(|why| why.contains("no size")));
+        assert!(of("#?RADIANCE\n").is_err_and(|why| why.contains("does not end")));
     }
 
     #[test]

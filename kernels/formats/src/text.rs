@@ -1,0 +1,68 @@
+//! Texts in UTF-8: a byte order mark in front of one is left out, and encodings that are not read are told by their names.
+
+use ssl_compiler::input;
+use std::io::{Error, ErrorKind, Result};
+use std::path::Path;
+
+/// What some editors write before a text in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A text without its byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// What is wrong with a text that begins so, if it is none that can be read line by line.
+pub fn fault(beginning: &[u8]) -> Option<&'static str> {
+    let utf_16 = "it is in UTF-16; save it as UTF-8";
+    match beginning {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(utf_16),
+        // Letters of ASCII without a mark.
+        [0, letter, 0, _, ..] | [letter, 0, _, 0, ..] if letter.is_ascii() && *letter != 0 => Some(utf_16),
+        text => {
+            let ends = |line_end: u8| text.contains(&line_end);
+            (ends(b'\r') && !ends(b'\n')).then_some(
+                "its lines end with CR alone, as those of old Mac OS; save it with LF or CR LF at the ends of lines",
+            )
+        }
+    }
+}
+
+/// Reads a text of at most so many bytes, as [`input::text`] does, without its byte order mark.
+///
+/// # Errors
+/// It cannot be read, or is in another encoding.
+pub fn read(path: &Path, most: u64) -> Result<String> {
+    let bytes = input::bytes(path, most)?;
+    let invalid = |why: &str| Error::new(ErrorKind::InvalidData, why);
+    match std::str::from_utf8(without_mark(&bytes)) {
+        Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
+        _ => Err(invalid(fault(&bytes).unwrap_or("it is no text in UTF-8"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_left_out_and_other_encodings_are_named() {
+        let path = std::env::temp_dir().join(format!("ssl-texts-{}", std::process::id()));
+        let said = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).expect("the temporary folder can be written");
+            read(&path, 100).map_err(|e| e.to_string())
+        };
+        assert_eq!(said(b"\xef\xbb\xbf1 2\n"), Ok("1 2\n".to_owned()));
+        assert_eq!(said(b"1 2\n"), Ok("1 2\n".to_owned()));
+        let utf_16 = |units: &str, to: fn(u16) -> [u8; 2]| units.encode_utf16().flat_map(to).collect::<Vec<u8>>();
+        for units in ["\u{feff}1 2\n", "1 2\n"] {
+            for to in [u16::to_le_bytes, u16::to_be_bytes] {
+                assert!(said(&utf_16(units, to)).is_err_and(|why| why.contains("UTF-16")), "{units:?}");
+            }
+        }
+        assert!(said(b"\xe9t\xe9\n").is_err_and(|why| why.contains("no text in UTF-8")));
+        std::fs::remove_file(&path).expect("it was written");
+        assert!(fault(b"v 0 0 0\rv 1 0 0\r").is_some_and(|why| why.contains("CR")));
+        assert_eq!((fault(b"v 0 0 0\r\nv"), fault(b"v 0 0 0"), fault(b"")), (None, None, None));
+    }
+}
