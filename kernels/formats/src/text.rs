@@ -1,9 +1,5 @@
 //! Texts in UTF-8: a byte order mark in front of one is left out, and encodings that are not read are told by their names.
 
-use ssl_compiler::input;
-use std::io::{Error, ErrorKind, Result};
-use std::path::Path;
-
 /// What some editors write before a text in UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -28,41 +24,22 @@ pub fn fault(beginning: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Reads a text of at most so many bytes, as [`input::text`] does, without its byte order mark.
-///
-/// # Errors
-/// It cannot be read, or is in another encoding.
-pub fn read(path: &Path, most: u64) -> Result<String> {
-    let bytes = input::bytes(path, most)?;
-    let invalid = |why: &str| Error::new(ErrorKind::InvalidData, why);
-    match std::str::from_utf8(without_mark(&bytes)) {
-        Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
-        _ => Err(invalid(fault(&bytes).unwrap_or("it is no text in UTF-8"))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn marks_are_left_out_and_other_encodings_are_named() {
-        let path = std::env::temp_dir().join(format!("ssl-texts-{}", std::process::id()));
-        let said = |bytes: &[u8]| {
-            std::fs::write(&path, bytes).expect("the temporary folder can be written");
-            read(&path, 100).map_err(|e| e.to_string())
-        };
-        assert_eq!(said(b"\xef\xbb\xbf1 2\n"), Ok("1 2\n".to_owned()));
-        assert_eq!(said(b"1 2\n"), Ok("1 2\n".to_owned()));
+        assert_eq!((without_mark(b"\xef\xbb\xbf1 2\n"), without_mark(b"1 2\n")), (&b"1 2\n"[..], &b"1 2\n"[..]));
         let utf_16 = |units: &str, to: fn(u16) -> [u8; 2]| units.encode_utf16().flat_map(to).collect::<Vec<u8>>();
         for units in ["\u{feff}1 2\n", "1 2\n"] {
             for to in [u16::to_le_bytes, u16::to_be_bytes] {
-                assert!(said(&utf_16(units, to)).is_err_and(|why| why.contains("UTF-16")), "{units:?}");
+                assert!(fault(&utf_16(units, to)).is_some_and(|why| why.contains("UTF-16")), "{units:?}");
             }
         }
-        assert!(said(b"\xe9t\xe9\n").is_err_and(|why| why.contains("no text in UTF-8")));
-        std::fs::remove_file(&path).expect("it was written");
         assert!(fault(b"v 0 0 0\rv 1 0 0\r").is_some_and(|why| why.contains("CR")));
-        assert_eq!((fault(b"v 0 0 0\r\nv"), fault(b"v 0 0 0"), fault(b"")), (None, None, None));
+        for text in [&b"v 0 0 0\r\nv"[..], b"v 0 0 0", b"", b"\xe9t\xe9\n", b"\xef\xbb\xbf1"] {
+            assert_eq!(fault(text), None);
+        }
     }
 }

@@ -89,7 +89,9 @@ mod tests {
             vec![Vec4::new(0.0, 0.0, 0.0, 0.1), Vec4::new(1.0, 2.0, 3.0, 0.5)],
             vec![Vec4::new(4.0, 5.0, 6.0, 0.0)],
         ];
-        assert_eq!(parse(text), Ok(expected));
+        assert_eq!(parse(text), Ok(expected.clone()));
+        assert_eq!(parse(&format!("\u{feff}{}", &text[14..])), Ok(expected));
+        assert!(parse("0 0 0 1\r1 0 0 1\r").is_err_and(|why| why.contains("CR")));
         assert_eq!(parse("1 2 3"), Err("line 1 is not four numbers".to_owned()));
         assert!(parse("# nothing").is_err() && parse("a b c d").is_err());
     }
