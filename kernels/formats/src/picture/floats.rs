@@ -12,10 +12,10 @@ pub struct Floats {
     /// Red, green, blue, alpha. Of a gray picture the colors are the same; alpha is 1 where there is none. Pixels of the frame
     /// that the file does not have are 0.
     pub pixels: Vec<[f32; 4]>,
-    /// What the colors are to alpha.
+    /// How colors and alpha go together.
     pub alpha: Alpha,
     pub is_gray: bool,
-    /// The numbers of the file are what is shown on a screen, and not light.
+    /// The file holds display values, and not light.
     pub is_shown: bool,
     frame: Option<Frame>,
     /// Of the file.
@@ -23,8 +23,8 @@ pub struct Floats {
 }
 
 impl Floats {
-    /// Reads all rows. Colors become light by the color space that the picture says, or integers by the curve of sRGB; with
-    /// `raw`, they are the numbers of the file, integers from 0 to 1. Alpha is never encoded.
+    /// Reads all rows. Colors become light by the color space that the file states; without one, integers are sRGB and floats
+    /// are light. With `raw`, colors are the numbers of the file, integers scaled to 0..1. Alpha is never encoded.
     ///
     /// A picture with a frame is as large as that.
     pub fn read(mut rows: Box<dyn Rows>, raw: bool) -> Result<Floats, String> {
@@ -94,7 +94,7 @@ fn pixel(texel: &[u8], picture: &Picture, table: Option<&[f32]>) -> [f32; 4] {
     let a = if has_alpha { number(picture.channels - 1) } else { 1.0 };
     let color = |c: usize| match (table, picture.alpha) {
         (None, _) => number(c),
-        // Makers of textures multiply what is encoded.
+        // Texture makers multiply the encoded values by alpha.
         (Some(_), Alpha::Associated) if a > 0.0 => srgb::to_linear((number(c) / a).min(1.0)) * a,
         (Some(table), _) if picture.sample == Sample::U8 => table[usize::from(texel[c])],
         (Some(_), _) => srgb::to_linear(number(c)),

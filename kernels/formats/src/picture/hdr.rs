@@ -110,7 +110,7 @@ fn line(reader: &mut impl BufRead) -> Result<String, String> {
     }
 }
 
-/// The lines up to the empty one. The first one names a program behind `#?`: Radiance its own, others what they like.
+/// The lines up to the empty one. Programs write their own names behind `#?` in the first one.
 fn header(reader: &mut impl BufRead) -> Result<String, String> {
     let mut header = String::new();
     loop {

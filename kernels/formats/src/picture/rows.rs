@@ -1,4 +1,4 @@
-//! What a picture is, rows of it, and how large it may be.
+//! A picture's size and samples, its rows, and the limits on its size.
 
 use super::{Alpha, ColorSpace, Sample};
 
@@ -8,7 +8,7 @@ pub const MAX_SIDE: u32 = 1 << 20;
 /// Bytes that a picture may have with all levels of a mip pyramid, uncompressed.
 pub const MAX_BYTES: u64 = (1 << 38) - 1;
 
-/// What a picture is.
+/// Size, samples and meaning of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Picture {
     pub width: u32,
@@ -17,14 +17,13 @@ pub struct Picture {
     /// 1 (gray), 2 (gray and alpha), 3 or 4.
     pub channels: usize,
     pub alpha: Alpha,
-    /// What the picture says of its colors.
+    /// The color space that the file states.
     pub space: Option<ColorSpace>,
-    /// Of a part of a picture, and of one that reaches beyond what is to be shown: where it stands. EXR calls this the
-    /// display window.
+    /// The display window of an EXR, if the data window (the stored pixels) is another one.
     pub frame: Option<Frame>,
 }
 
-/// The whole of which a picture is a part, or which is a part of it.
+/// A display window: the stored pixels may be a part of it, or reach beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub width: u32,
@@ -44,7 +43,7 @@ impl Picture {
         self.frame.map_or([self.width, self.height], |frame| [frame.width, frame.height])
     }
 
-    /// What its color channels are, as far as it says; else integers are what is shown on a screen, and floats are light.
+    /// The color space that the file states, else sRGB for integers and linear for floats.
     pub fn color_space(&self) -> ColorSpace {
         self.space.unwrap_or(if self.sample.is_float() { ColorSpace::Linear } else { ColorSpace::Srgb })
     }
@@ -60,8 +59,7 @@ impl Picture {
     }
 }
 
-/// Whether a picture of this size fits into memory that counts bytes, and into a file with all of its levels. Sides are those of
-/// one that can be read.
+/// Whether a picture of this size fits into a texture file with all of its levels. Sides are from 1 to [`MAX_SIDE`].
 pub fn check_bytes(width: u32, height: u32, texel_bytes: usize) -> Result<(), String> {
     if fits_with_levels(width, height, texel_bytes) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the numbers of a picture are and mean.
+//! Types, color space and alpha of a picture's numbers.
 
 /// How one channel of a texel is stored, in the byte order of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

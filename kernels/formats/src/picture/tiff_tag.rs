@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufReader, Read, Result, Seek, SeekFrom};
 use std::path::Path;
 
-/// Where the values of a tag with numbers of 16 bits stand, by the first directory, and whether these have their most
-/// significant byte first; `None` if there is no such tag.
+/// The place of a tag's values (numbers of 16 bits) by the first directory, and whether the file is big-endian; `None`
+/// without such a tag.
 pub fn values(path: &Path, tag: u16) -> Result<Option<(u64, bool)>> {
     let mut file = Numbers { file: BufReader::new(File::open(path)?), big_endian: false, large: false };
     let mut order = [0; 2];

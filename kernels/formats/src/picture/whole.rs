@@ -35,7 +35,7 @@ fn reader(path: &Path) -> Result<ImageReader<BufReader<File>>, String> {
     Ok(reader)
 }
 
-/// The samples that an image of the library is taken in with: those that it has, or 16 bits where there are others.
+/// Sample type, channels and alpha for a color type of the library; rare types become 16 bits.
 fn kind(color: ColorType) -> (Sample, usize, Alpha) {
     match color {
         ColorType::L8 => (Sample::U8, 1, Alpha::None),

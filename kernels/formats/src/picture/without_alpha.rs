@@ -3,7 +3,7 @@
 use super::Alpha;
 use super::rows::{Picture, Rows};
 
-/// The same picture without alpha, if its colors are not multiplied by it. Where they are, alpha is part of what they mean.
+/// The same picture without alpha, if its colors are not multiplied by it; multiplied colors need their alpha.
 pub fn without_alpha(rows: Box<dyn Rows>) -> Box<dyn Rows> {
     let picture = rows.picture();
     if picture.channels.is_multiple_of(2) && picture.alpha != Alpha::Associated {

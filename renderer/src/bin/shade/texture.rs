@@ -156,6 +156,7 @@ impl Make {
                 _ => None,
             },
             normal_map: self.normal_map,
+            without_alpha: false,
             sample: self.sample.as_ref().and_then(|s| named(&SAMPLES, s)),
             tile: self.tile,
             compression: named(&Compression::NAMED, &self.compression).unwrap_or_default(),

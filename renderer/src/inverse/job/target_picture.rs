@@ -1,7 +1,7 @@
-//! The pictures of a view: what is to be seen, and how much each pixel of it counts.
+//! Target and mask of a view, from their files.
 //!
-//! The color of a target is that of what its alpha covers, and alpha is the weight of a pixel. A mask multiplies that weight by its
-//! luminance times its alpha. Outside of what a file holds of its frame (a crop), pixels count nothing.
+//! Alpha of a target is the weight of its pixels, and its color is unpremultiplied. A mask multiplies this weight by its own
+//! luminance times its own alpha. In a crop, pixels outside of the data window have the weight 0.
 
 use crate::scene::MAX_SIDE;
 use formats::picture::{Floats, open};
@@ -20,12 +20,12 @@ pub struct Read {
     /// How much each pixel counts, where not all count 1.
     pub weights: Option<Vec<f32>>,
     pub size: (u32, u32),
-    /// The file has what is shown on a screen.
+    /// The file holds display values, and not light.
     pub is_shown: bool,
 }
 
 impl Read {
-    /// Multiplies weights by those of a mask.
+    /// Multiplies weights by a mask.
     pub fn weigh(&mut self, mask: Vec<f32>) {
         self.weights = Some(match self.weights.take() {
             Some(own) => own.into_iter().zip(mask).map(|(a, b)| a * b).collect(),
@@ -33,7 +33,7 @@ impl Read {
         });
     }
 
-    /// Whether some pixel counts, and all that do are numbers; those that count nothing become black.
+    /// Whether some pixel has a weight, and all pixels with a weight are finite. Pixels of weight 0 become black.
     pub fn check(
         &mut self,
         target: &Spanned<String>,

@@ -16,7 +16,7 @@ pub fn made(material: Option<&Statements>, folder: &Path) -> (ModelMaterial, Vec
     let illumination = m.illumination.unwrap_or(2);
     let ior = m.ior.filter(|n| *n >= 1.0).unwrap_or(1.5);
     let exponent = m.exponent.filter(|n| *n >= 0.0).unwrap_or(10.0);
-    // The rest of light passes what is transparent.
+    // `Tr` is 1 − `d`.
     let dissolve = m.dissolve.or(m.transparency.map(|t| 1.0 - t)).unwrap_or(1.0);
     // Those that refract say seldom that they let light through.
     let glass = [4, 6, 7, 9].contains(&illumination);
@@ -49,7 +49,7 @@ pub fn made(material: Option<&Statements>, folder: &Path) -> (ModelMaterial, Vec
     let (rough, metal) = (factor(m.roughness, &roughness_map), factor(m.metallic, &metallic_map));
     let is_physical = rough.is_some() || metal.is_some();
     let specular = match m.specular {
-        // What is physically based reflects at least as its index of refraction says.
+        // Physically based materials reflect by their index of refraction.
         None if is_physical => [((ior - 1.0) / (ior + 1.0)).powi(2); 3],
         // 0 and 1 are without highlights.
         Some(specular) if is_physical || illumination >= 2 => specular,

@@ -5,7 +5,7 @@ use super::mtl_maps::{Map, map};
 use formats::text;
 use ssl_compiler::diagnostics::closest;
 
-/// What a library says of a material; what it does not say is `None`.
+/// The statements about a material; `None` where there is none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statements {
     pub name: String,
@@ -34,23 +34,23 @@ pub struct Statements {
     pub normal_map: Option<Map>,
 }
 
-/// What is there of a library.
+/// A library, as far as it can be read.
 #[derive(Default)]
 pub struct Library {
     pub materials: Vec<Statements>,
-    /// What is wrong with the lines that are left out, by their numbers, from 1.
+    /// Faults of lines that are left out, by line numbers from 1.
     pub faults: Vec<(usize, String)>,
     /// Statements and options that are not taken over, each once.
     pub left_out: Vec<String>,
 }
 
-/// The statements that are read.
+/// Statements that are read.
 const READ: &str = "newmtl Kd Ks Ke Tf Ns Ni d Tr illum Pr Pm map_Kd map_d map_Pr map_Pm norm";
 
-/// Those that say nothing of what is seen here: there is no ambient light, and edges of textures are always filtered.
+/// Statements without an effect here: there is no ambient light, and textures are always filtered.
 const NEEDLESS: &str = "Ka map_Ka map_aat sharpness";
 
-/// Those that are not read.
+/// Statements that are reported as left out.
 const LEFT_OUT: &str = "map_Ks map_Ns map_ns map_NS map_Ke map_Tr map_Tf map_Ni map_Ps map_Pc map_Pcr map_aniso \
     map_anisor map_RMA map_ORM map_refl map_Bump map_bump map_disp bump disp decal refl Pc Pcr Ps \
     aniso anisor Km";
@@ -78,7 +78,7 @@ impl Library {
         Ok(library)
     }
 
-    /// Takes in a statement, or says what is wrong with it.
+    /// Takes in a statement. The error is a sentence about its fault.
     fn line(&mut self, key: &str, rest: &str) -> Result<(), String> {
         if key == "newmtl" {
             if rest.is_empty() {

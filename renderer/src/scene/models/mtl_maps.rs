@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
     pub file: String,
-    /// Some of its options change what is seen of it.
+    /// Some of its options would change the picture.
     pub has_options: bool,
 }
 
-/// What stands behind the keyword of a map.
+/// Reads options and file name behind the keyword of a map.
 pub fn map(key: &str, text: &str) -> Result<Map, String> {
     let (mut rest, mut has_options) = (text.trim(), false);
     while rest.starts_with('-') {
@@ -41,7 +41,7 @@ fn values(words: &[&str]) -> Option<usize> {
     Some(numbers.max(least).min(words.len() - 1))
 }
 
-/// What is left of a text behind so many words.
+/// The rest of a text behind so many words.
 fn behind(text: &str, words: usize) -> &str {
     (0..words)
         .fold(text.trim_start(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, r)| r.trim_start()))
