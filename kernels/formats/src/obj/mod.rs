@@ -141,4 +141,99 @@ mod tests {
         assert!(areas.len() == 2 && areas.iter().all(|a| *a > 0.0), "{areas:?}");
         assert!((areas.iter().sum::<f32>() - 0.45).abs() < 1e-6);
     }
+
+    /// The corners of a triangle: position, texture coordinates and normal, the latter two as NaN where a corner has none.
+    type Corners = [[[f32; 3]; 3]; 3];
+
+    fn by_tobj(text: &[u8]) -> Vec<Corners> {
+        let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
+        let (models, _) = tobj::load_obj_buf(&mut &text[..], &options, |_| Ok(Default::default())).expect("sound");
+        let mut found = Vec::new();
+        for tobj::Model { mesh, .. } in models {
+            let of = |values: &[f32], width: usize, indices: &[u32], i: usize| {
+                let mut to = [f32::NAN; 3];
+                if let Some(index) = indices.get(i) {
+                    let from = *index as usize * width;
+                    to[..width].copy_from_slice(&values[from..from + width]);
+                }
+                to
+            };
+            let corner = |i: usize| {
+                [
+                    of(&mesh.positions, 3, &mesh.indices, i),
+                    of(&mesh.texcoords, 2, &mesh.texcoord_indices, i),
+                    of(&mesh.normals, 3, &mesh.normal_indices, i),
+                ]
+            };
+            found.extend((0..mesh.indices.len() / 3).map(|t| [corner(3 * t), corner(3 * t + 1), corner(3 * t + 2)]));
+        }
+        found
+    }
+
+    fn by_this(text: &[u8]) -> Vec<Corners> {
+        let file = read(text, true).expect("sound");
+        let corner = |number: u32| {
+            let v = &file.vertices[number as usize];
+            let coordinates = file.coordinates.get(v.coordinates as usize);
+            let normal = file.normals.get(v.normal as usize);
+            [
+                file.positions[v.position as usize].to_array(),
+                coordinates.map_or([f32::NAN; 3], |c| [c.x, c.y, f32::NAN]),
+                normal.map_or([f32::NAN; 3], |n| n.to_array()),
+            ]
+        };
+        file.triangles.iter().map(|t| t.map(corner)).collect()
+    }
+
+    /// A grid of triangles with a random order of statements, kinds of indices and groups.
+    fn random_file(seed: u64, form: usize) -> String {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
+        };
+        let (mut text, mut count) = (String::new(), 0);
+        for i in 0..40 {
+            text += &format!("v {} {} {}\nvt {} {}\n", below(99), below(99), i, below(9), below(9));
+            text += &format!("vn {} {} 1\n", below(9), below(9));
+            count += 1;
+            match below(6) {
+                0 => text += &format!("o part{i}\n"),
+                1 => text += &format!("usemtl m{i}\n"),
+                _ => {}
+            }
+            if count < 3 {
+                continue;
+            }
+            let first = below(count - 2);
+            let corners: Vec<String> = (first..first + 3)
+                .map(|k| {
+                    let number =
+                        if below(2) == 0 { (k + 1).to_string() } else { (k as i64 - count as i64).to_string() };
+                    match form {
+                        0 => number,
+                        1 => format!("{number}/{number}"),
+                        2 => format!("{number}//{number}"),
+                        _ => format!("{number}/{number}/{number}"),
+                    }
+                })
+                .collect();
+            text += &format!("f {}\n", corners.join(" "));
+        }
+        text
+    }
+
+    /// An independent reader gives the same triangles, in the same order.
+    #[test]
+    fn triangles_are_those_that_tobj_reads() {
+        let bits = |list: Vec<Corners>| {
+            list.into_iter().map(|t| t.map(|c| c.map(|v| v.map(f32::to_bits)))).collect::<Vec<_>>()
+        };
+        for seed in 0..50 {
+            for form in 0..4 {
+                let text = random_file(seed, form);
+                assert_eq!(bits(by_this(text.as_bytes())), bits(by_tobj(text.as_bytes())), "{text}");
+            }
+        }
+    }
 }
