@@ -185,7 +185,7 @@ fn values_that_settings_leave_without_use_are_no_mistake() {
     }
 }
 
-/// A head of 60 bytes that promises 3 · 10⁸ pixels is refused by what it promises.
+/// A head that promises 3 · 10⁸ pixels is refused by what it promises, and by the length of the file where this cannot hold them.
 #[test]
 fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
     let chunk = |name: &[u8], data: &[u8]| {
@@ -199,9 +199,12 @@ fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
     };
     let sides = [30_000u32.to_be_bytes(), 10_000u32.to_be_bytes()].concat();
     let head = chunk(b"IHDR", &[&sides[..], &[8, 2, 0, 0, 0]].concat());
-    let png = [b"\x89PNG\r\n\x1a\n".to_vec(), head, chunk(b"IDAT", &[]), chunk(b"IEND", &[])].concat();
+    let png = |data: &[u8]| {
+        [b"\x89PNG\r\n\x1a\n".to_vec(), head.clone(), chunk(b"IDAT", data), chunk(b"IEND", &[])].concat()
+    };
     let path = std::env::temp_dir().join(format!("ssl-jobs-{}-large.png", std::process::id()));
-    std::fs::write(&path, png).expect("it can be written");
+    // Deflate makes 9 · 10⁸ bytes no shorter than this.
+    std::fs::write(&path, png(&[0; 900_000])).expect("it can be written");
     let options = options(&[&format!("target={}", path.display())]);
     let said = |memory| {
         let options = jobs::Options { memory: Some(memory), ..options.clone() };
@@ -213,6 +216,8 @@ fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
     assert!(refused.contains("J0010") && refused.contains("takes 9155 MB"), "{refused}");
     assert!(refused.contains("there may be 100 MB"), "{refused}");
     assert!(said(usize::MAX).contains("J0006"));
+    std::fs::write(&path, png(&[])).expect("it can be written");
+    assert!(said(100 << 20).contains("shorter than an image of the size that it says"));
     std::fs::remove_file(&path).expect("it is there");
 }
 

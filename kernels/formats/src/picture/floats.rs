@@ -33,7 +33,6 @@ impl Floats {
         let count = width as usize * height as usize;
         let mut pixels = Vec::new();
         pixels.try_reserve_exact(count).map_err(|_| "it needs more memory than there is".to_owned())?;
-        pixels.resize(count, [0.0; 4]);
         let is_shown = picture.color_space() == ColorSpace::Srgb;
         let decode = is_shown && !raw;
         let mut row = vec![0; picture.row_bytes()];
@@ -43,12 +42,15 @@ impl Floats {
         for y in 0..picture.height {
             rows.read(&mut row)?;
             let Some(y) = within(frame.top, y, height) else { continue };
+            // A damaged file takes no more memory than the rows that it has.
+            pixels.resize((y + 1) * width as usize, [0.0; 4]);
             for (x, texel) in row.chunks_exact(picture.channels * picture.sample.bytes()).enumerate() {
                 if let Some(x) = within(frame.left, x as u32, width) {
                     pixels[y * width as usize + x] = pixel(texel, &picture, decode.then_some(&table[..]));
                 }
             }
         }
+        pixels.resize(count, [0.0; 4]);
         let (alpha, is_gray) = (picture.alpha, picture.channels < 3);
         let stored = [picture.width, picture.height];
         Ok(Floats { size: [width, height], pixels, alpha, is_gray, is_shown, frame: picture.frame, stored })

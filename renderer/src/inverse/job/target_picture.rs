@@ -14,6 +14,9 @@ use toml::Spanned;
 /// Of a file that is read.
 const MOST_BYTES: u64 = 1 << 32;
 
+/// Of a picture; they take 4 GiB while it is read.
+const MOST_PIXELS: u64 = 1 << 28;
+
 /// A picture in linear light, rows from the top.
 pub struct Read {
     pub pixels: Vec<Vec3>,
@@ -120,6 +123,9 @@ fn floats(name: &Spanned<String>, what: &str, context: &mut Context) -> Option<F
         let [width, height] = rows.picture().whole();
         if width.max(height) > MAX_SIDE {
             return Err(format!("has {width}×{height} pixels, and a side of a {what} has {MAX_SIDE} at most"));
+        }
+        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+            return Err(format!("has {width}×{height} pixels, and a {what} has {MOST_PIXELS} at most"));
         }
         Floats::read(rows, false).map_err(|e| format!("is no picture that can be read: {e}"))
     });
