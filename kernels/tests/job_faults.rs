@@ -199,9 +199,8 @@ fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
     };
     let sides = [30_000u32.to_be_bytes(), 10_000u32.to_be_bytes()].concat();
     let head = chunk(b"IHDR", &[&sides[..], &[8, 2, 0, 0, 0]].concat());
-    let png = |data: &[u8]| {
-        [b"\x89PNG\r\n\x1a\n".to_vec(), head.clone(), chunk(b"IDAT", data), chunk(b"IEND", &[])].concat()
-    };
+    let png =
+        |data: &[u8]| [b"\x89PNG\r\n\x1a\n".to_vec(), head.clone(), chunk(b"IDAT", data), chunk(b"IEND", &[])].concat();
     let path = std::env::temp_dir().join(format!("ssl-jobs-{}-large.png", std::process::id()));
     // Deflate makes 9 · 10⁸ bytes no shorter than this.
     std::fs::write(&path, png(&[0; 900_000])).expect("it can be written");

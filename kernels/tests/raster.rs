@@ -133,8 +133,10 @@ fn bad_meshes_are_refused_with_their_place() {
     };
     let same = |job: String| job;
     let text = scene.mesh.text();
-    assert!(refused("nan", &text.replacen("v ", "v nan 0 0\n#", 1), &same).contains("line 1: a vertex position is not"));
-    assert!(refused("no-faces", "v 0 0 0\n", &same).contains("holds no faces");
+    assert!(
+        refused("nan", &text.replacen("v ", "v nan 0 0\n#", 1), &same).contains("line 1: a vertex position is not")
+    );
+    assert!(refused("no-faces", "v 0 0 0\n", &same).contains("holds no faces"));
     assert!(
         refused("no-uvs", &Mesh { uvs: Vec::new(), ..scene.mesh.clone() }.text(), &same)
             .contains("has no texture coordinates")
