@@ -10,7 +10,8 @@
 //! and fibers, and every wait ends: the reader of a tile needs room, there is room as soon as answered fibers have used
 //! their tiles, and those can always run.
 //!
-//! A tile that cannot be read becomes an empty one, with a note for the user. It is not read again while it is there.
+//! A tile that cannot be read becomes an empty one, with a note for the user. A bit keeps that it failed, so it is not read
+//! again.
 
 mod budget;
 mod cached;

@@ -60,6 +60,9 @@ impl Shared {
     /// The tile, from the table or from its source. `ahead` lists other tiles that the caller will ask for: they are
     /// asked for before it waits.
     pub fn fetch(&self, key: TileKey, ahead: &mut dyn FnMut(&mut Vec<TileKey>)) -> Texels {
+        if self.textures[key.texture() as usize].has_failed(key.tile()) {
+            return Texels::default();
+        }
         let mut waiter = None;
         let asked = self.shard(key).ask(key, || {
             waiter = Some(Waiter::here());
@@ -95,7 +98,8 @@ impl Shared {
         let mut others = Vec::new();
         ahead(&mut others);
         for other in others {
-            if matches!(self.shard(other).ask(other, || None), Asked::Yours) {
+            let has_failed = self.textures[other.texture() as usize].has_failed(other.tile());
+            if !has_failed && matches!(self.shard(other).ask(other, || None), Asked::Yours) {
                 self.queue.push(other);
             }
         }
@@ -128,6 +132,9 @@ impl Shared {
             return None;
         }
         let cached = &self.textures[key.texture() as usize];
+        if cached.has_failed(key.tile()) {
+            return Some(self.without_texels(key));
+        }
         let (level, x, y) = cached.place(key.tile());
         let size = cached.source.layout().tile_bytes(level);
         let (mut texels, charge) = self.room(size, patience)?;
@@ -142,11 +149,20 @@ impl Shared {
         if let Err(why) = result {
             add(&cached.counters.failed_reads, 1);
             self.failures.add(key, why);
-            texels = Texels::default();
+            cached.fail(key.tile());
+            return Some(self.without_texels(key));
         }
         let waiters = self.shard(key).publish(key, texels.clone(), charge);
         waiters.iter().for_each(|waiter| waiter.answer(texels.clone()));
         Some(texels)
+    }
+
+    /// Answers who waits for a tile that could not be read. It takes no place in the table and nothing of the budget: the bit
+    /// says all of it. An empty `Arc` is shared by all who have one, so in the table it would look held for ever.
+    fn without_texels(&self, key: TileKey) -> Texels {
+        let waiters = self.shard(key).forget(key);
+        waiters.iter().for_each(|waiter| waiter.answer(Texels::default()));
+        Texels::default()
     }
 
     fn count_read(&self, cached: &Cached, key: TileKey, size: usize, time: Duration) {

@@ -255,6 +255,32 @@ fn broken_tiles_are_empty_and_said_once() {
     assert_eq!(cache.statistics().total.failed_reads, 4);
 }
 
+/// With the least budget, room for good tiles is left however many broken ones were asked for, also by fibers and ahead of time,
+/// and each broken tile is read once.
+#[test]
+fn broken_tiles_take_nothing_of_the_budget() {
+    let sources = || vec![Formula { broken: Some(1), ..formula(4096, 64, 3) }];
+    let cache =
+        cache(CacheOptions { bytes: least(sources, 1), threads: 1, reads: 1, ..CacheOptions::default() }, sources());
+    let broken = |row: u64| 64 * row + 1;
+    let body = |_| {
+        for row in 0..64 {
+            let ahead = |keys: &mut Vec<TileKey>| keys.extend([0, row].map(|row| TileKey::new(0, broken(row))));
+            cache.read((0, 2), &ahead, |reader| {
+                [broken(row), broken(row)].iter().for_each(|&tile| {
+                    reader.with(TileKey::new(0, tile), |texels| assert!(texels.is_empty()));
+                });
+            });
+            assert!(look(&cache, 0, 64 * row) && !look(&cache, 0, broken(0)));
+        }
+    };
+    fiber::run(1, 256 << 10, &|| false, &body).expect("there is a stack");
+    cache.release();
+    cache.validate().expect("nothing is wrong");
+    let total = cache.statistics().total;
+    assert_eq!((total.failed_reads, cache.failures()[0].tiles), (64, 64));
+}
+
 /// Cancelling answers all who wait, and leaves nothing behind.
 #[test]
 fn cancelling_ends_all_waiting() {
