@@ -118,10 +118,11 @@ impl SourceFile {
     }
 }
 
-/// All files that a compilation has read.
+/// All files that a compilation has read. A copy shares them, since every compiled shader has one: copies of lists would take
+/// memory by the square of the number of shaders in a scene.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    files: Arc<Vec<Arc<SourceFile>>>,
 }
 
 impl SourceMap {
@@ -132,14 +133,18 @@ impl SourceMap {
 
     /// Adds a text that lies at no path.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(SourceFile::new(name.into(), None, text.into()));
-        FileId(self.files.len() as u32 - 1)
+        self.push(SourceFile::new(name.into(), None, text.into()))
+    }
+
+    fn push(&mut self, file: SourceFile) -> FileId {
+        let files = Arc::make_mut(&mut self.files);
+        files.push(Arc::new(file));
+        FileId(files.len() as u32 - 1)
     }
 
     /// Adds a text that lies at a path.
     pub fn add_at(&mut self, name: impl Into<String>, path: PathBuf, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(SourceFile::new(name.into(), Some(path), text.into()));
-        FileId(self.files.len() as u32 - 1)
+        self.push(SourceFile::new(name.into(), Some(path), text.into()))
     }
 
     /// Adds a text that stands in another file, with a path in that one's folder.
@@ -150,9 +155,8 @@ impl SourceMap {
         text: impl Into<Arc<str>>,
         embedding: Embedding,
     ) -> FileId {
-        let id = self.add_at(name, path, text);
-        self.files[id.0 as usize].embedding = Some(embedding);
-        id
+        let file = SourceFile::new(name.into(), Some(path), text.into());
+        self.push(SourceFile { embedding: Some(embedding), ..file })
     }
 
     /// The place in the file that a user has: of a text that is embedded in one, there.
@@ -195,7 +199,7 @@ impl SourceMap {
     }
 
     /// All files, by their numbers.
-    pub fn files(&self) -> &[SourceFile] {
+    pub fn files(&self) -> &[Arc<SourceFile>] {
         &self.files
     }
 
@@ -211,6 +215,18 @@ impl SourceMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A copy takes no memory by the file, and what is added to one of the two is not in the other.
+    #[test]
+    fn copies_share_files() {
+        let mut sources = SourceMap::new();
+        let first = sources.add("first", "1");
+        let mut copy = sources.clone();
+        assert!(std::ptr::eq(sources.files(), copy.files()));
+        copy.add("second", "2");
+        assert!(std::ptr::eq(sources.get(first), copy.get(first)));
+        assert_eq!((sources.files().len(), copy.files().len()), (1, 2));
+    }
 
     /// The text `a"b` + line break + `cd`, as `a\"b\n` and `cd` behind a break that is skipped.
     #[test]
