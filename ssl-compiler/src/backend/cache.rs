@@ -5,9 +5,9 @@
 //! its code is compiled again. The folder belongs to one user, since anybody who can write to it decides what shaders
 //! do.
 
-use crate::private_folder;
+use crate::{input, private_folder};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,7 +79,7 @@ impl CodeCache {
 
     pub(crate) fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.path(key);
-        let object = match File::open(&path).and_then(|mut file| read_whole(&mut file, self.0.limit)) {
+        let object = match input::bytes(&path, self.0.limit) {
             Ok(bytes) => match object_of(bytes, key) {
                 Some(object) => Some(object),
                 None => {
@@ -196,13 +196,6 @@ struct Kept {
     used: SystemTime,
 }
 
-/// The content, if it is not larger than anything that is kept.
-fn read_whole(file: &mut File, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// The object of a file, if the file is whole and of this key.
 fn object_of(mut bytes: Vec<u8>, key: Key) -> Option<Vec<u8>> {
     let (header, object) = bytes.split_at_checked(HEADER)?;
@@ -295,6 +288,20 @@ mod tests {
         // Whole, but of another key.
         std::fs::write(cache.path(Key(2)), &whole).expect("as above");
         assert_eq!(cache.get(Key(2)), None);
+    }
+
+    /// Opening a pipe would wait for somebody to write into it. Code takes its place.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_code_and_is_replaced() {
+        let folder = Temporary::new("pipe");
+        let cache = folder.cache(1 << 20);
+        let made = std::process::Command::new("mkfifo").arg(cache.path(Key(1))).status();
+        assert!(made.expect("there is such a program").success());
+        assert_eq!(cache.get(Key(1)), None);
+        assert_eq!(cache.counts(), CacheCounts { found: 0, missed: 1, faults: 1 });
+        cache.put(Key(1), b"code");
+        assert_eq!(cache.get(Key(1)).as_deref(), Some(&b"code"[..]));
     }
 
     #[test]
