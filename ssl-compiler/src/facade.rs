@@ -474,10 +474,13 @@ fn lower_here(
     }
     few_loops(&module, shader)?;
     let mut timings = vec![("lower", start.elapsed())];
+    // A graph connects inputs without a default to outputs of other shaders, which vary.
+    let open = interface.parameters.iter().filter(|p| !p.has_default);
+    let open: Vec<_> = open.map(|p| p.first_word..p.first_word + p.scalars.len()).collect();
     let mut flat = Vec::new();
     let mut both = |stage: Stage, module: &Module| {
         if stage == Stage::BeforeAd {
-            flat = variation::flat_look_ups(module);
+            flat = variation::flat_look_ups(module, &open);
         }
         look(stage, module);
     };

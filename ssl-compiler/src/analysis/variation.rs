@@ -12,21 +12,27 @@ use super::relational::{self, Relation, Summary};
 use crate::ir::{Function, InstData, Module, Op, Ty, Value};
 use crate::runtime::Order;
 use crate::source::Span;
+use std::ops::Range;
 
 /// By function and value, whether it varies in some call.
 pub struct Variation {
     varies: Vec<Vec<bool>>,
 }
 
-/// What varies by itself: globals with partials.
-struct Given;
+/// What varies by itself: globals with partials, and these words of the parameter block.
+struct Given<'a>(&'a [Range<usize>]);
 
-impl Relation for Given {
+impl Relation for Given<'_> {
     type Fact = bool;
 
     fn origin(&self, module: &Module, _: &Function, data: &InstData, _: usize) -> bool {
-        let Op::Global { field, component, .. } = data.op else { return false };
-        module.globals[field as usize].row(component as usize, Order::Ddx).is_some()
+        match data.op {
+            Op::Global { field, component, .. } => {
+                module.globals[field as usize].row(component as usize, Order::Ddx).is_some()
+            }
+            Op::Parameter { word, .. } => self.0.iter().any(|open| open.contains(&(word as usize))),
+            _ => false,
+        }
     }
 
     fn follows(&self, ty: Ty) -> bool {
@@ -35,13 +41,17 @@ impl Relation for Given {
 }
 
 impl Variation {
-    pub fn of(module: &Module, calls: &CallGraph) -> Variation {
+    /// `open` are the words of parameters that may stand for what varies.
+    pub fn of(module: &Module, calls: &CallGraph, open: &[Range<usize>]) -> Variation {
+        let given = Given(open);
         let flow = |f: &Function| Flow::of(f, &module.externals, Along::Influence);
         let flows = module.functions.iter().map(flow).collect();
-        let (summaries, graphs) = relational::summarise(module, calls, flows, &Given);
+        let (summaries, graphs) = relational::summarise(module, calls, flows, &given);
         let mut variation = Variation { varies: module.functions.iter().map(|f| vec![false; f.types.len()]).collect() };
         for component in calls.components.iter().rev() {
-            while component.iter().any(|id| variation.enter(module, id.index(), &graphs[id.index()], &summaries))
+            while component
+                .iter()
+                .any(|id| variation.enter(module, id.index(), &graphs[id.index()], (&summaries, &given)))
                 && calls.is_circle(component)
             {}
         }
@@ -49,9 +59,15 @@ impl Variation {
     }
 
     /// Spreads what varies in a function and hands it to what it calls; whether a function of its cycle learnt more.
-    fn enter(&mut self, module: &Module, id: usize, graph: &relational::Graph, summaries: &[Summary<bool>]) -> bool {
+    fn enter(
+        &mut self,
+        module: &Module,
+        id: usize,
+        graph: &relational::Graph,
+        (summaries, given): (&[Summary<bool>], &Given<'_>),
+    ) -> bool {
         let f = &module.functions[id];
-        let mut marks = relational::origins(module, f, summaries, &Given);
+        let mut marks = relational::origins(module, f, summaries, given);
         marks.iter_mut().zip(&self.varies[id]).for_each(|(new, old)| *new |= old);
         graph.forward.spread(&mut marks);
         let mut learnt = false;
@@ -73,14 +89,15 @@ impl Variation {
     }
 }
 
-/// The look-ups whose coordinates vary nowhere, in the order of the source. What was written into several places is one.
-pub fn flat_look_ups(module: &Module) -> Vec<Span> {
+/// The look-ups whose coordinates vary nowhere, in the order of the source. What was written into several places is one. The
+/// words of parameters in `open` may stand for what varies.
+pub fn flat_look_ups(module: &Module, open: &[Range<usize>]) -> Vec<Span> {
     let mut looks = false;
     module.functions.iter().for_each(|f| f.walk(|_, data| looks |= matches!(data.op, Op::Sample { .. })));
     if !looks {
         return Vec::new();
     }
-    let variation = Variation::of(module, &CallGraph::of(module));
+    let variation = Variation::of(module, &CallGraph::of(module), open);
     let mut found: Vec<(Span, bool)> = Vec::new();
     for (id, f) in module.functions.iter().enumerate() {
         f.walk(|_, data| {

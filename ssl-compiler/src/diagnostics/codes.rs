@@ -227,7 +227,7 @@ codes! {
     EMPTY_CLOSURE = "W0427", "closure output that stays empty",
         "Closures decide what a surface looks like. All that the shader assigns to this output is the empty closure, `0`, so a surface with it is black. Assign a closure, `make_closure<Name>(…)`. If black is meant, `make_closure<Lambert>(color(0.0))` says so.";
     FLAT_LOOK_UP = "W0450", "texture read at one place",
-        "The coordinates of this look-up are the same at every point: they depend only on constants, parameters and globals that do not vary over a surface. So the shader reads one texel everywhere, and the texture is only a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
+        "The coordinates of this look-up are the same at every point: they depend only on constants, parameters with defaults and globals that do not vary over a surface. So the shader reads one texel everywhere, and the texture is only a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
     DERIVATIVE_LOST = "W0453", "derivative that gets lost",
         "A function is differentiated, and a derivative that passes through it gets lost here: a value that carries one becomes a whole number and then a float again, goes into a function of the host that has no derivative, or says how blurred a look-up of a texture is. Write `no_diff` before the value where that is meant.";
     PARAMETER_RANGE = "W0451", "value that a parameter's metadata do not allow",
