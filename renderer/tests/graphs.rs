@@ -47,6 +47,29 @@ fn what_is_wrong_is_said_as_json_too() {
     );
 }
 
+/// The images of a UDIM set are looked for one by one.
+#[test]
+fn images_of_udim_sets_are_read() {
+    let folder = Folder::new("udim");
+    let unit = "[units.a]\nsource = '''\nshader a(texture2d map, out color c) { c = texture2d_sample<map>(global_value<uvw>.x, 0.5); }\n'''\n\
+                textures = { map = \"set.<UDIM>.png\" }\n[outputs]\nc = \"a.c\"\n";
+    let graph = folder.write("graph.toml", unit);
+    let check = || {
+        let out = shade(&["graph", "check", "--assets", &graph]);
+        (out.status.code(), text(&out.stderr))
+    };
+    let (code, said) = check();
+    assert!(code == Some(1) && said.contains("S0008") && said.contains("set.1001.png"), "{code:?} {said}");
+    for tile in [1001, 1012] {
+        let image = image::RgbImage::from_pixel(4, 4, image::Rgb([9; 3]));
+        image.save(folder.file(&format!("set.{tile}.png"))).expect("the folder can be written");
+    }
+    assert_eq!(check(), (Some(0), String::new()));
+    folder.write("set.1002.png", "no image");
+    let (code, said) = check();
+    assert!(code == Some(1) && said.contains("set.1002.png"), "{code:?} {said}");
+}
+
 #[test]
 fn graphs_are_drawn_as_svg_and_as_dot() {
     let folder = Folder::new("drawn");

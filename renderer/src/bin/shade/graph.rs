@@ -10,6 +10,7 @@ use renderer::film::write_whole;
 use renderer::material::ShadingLanguage;
 use renderer::scene::codes::MISSING_TEXTURE;
 use renderer::scene::graphs::wrap;
+use renderer::texture::file::{is_udim, udim_tiles};
 use renderer::texture::load_pixels;
 use ssl_compiler::CompileOptions;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
@@ -102,12 +103,24 @@ pub fn check_graph(path: &Path, assets: bool, options: &CompileOptions<'_>) -> F
     Found { sources, diagnostics, shaders }
 }
 
-fn unreadable(slot: &Slot) -> Option<Diagnostic> {
-    let why = load_pixels(&slot.path, slot.image.raw).err()?;
-    let message = format!("the texture `{}` cannot be read: {why}", slot.path.display());
-    let hint = "paths are taken from the folder of the graph";
-    let error = Diagnostic::error(&MISSING_TEXTURE, slot.at.unwrap_or_default(), message, hint);
-    Some(Diagnostic { span: slot.at, ..error })
+/// What of a slot's image, or of the images of its UDIM set, cannot be read.
+fn unreadable(slot: &Slot) -> Vec<Diagnostic> {
+    let error = |message: String| {
+        let hint = "paths are taken from the folder of the graph";
+        let error = Diagnostic::error(&MISSING_TEXTURE, slot.at.unwrap_or_default(), message, hint);
+        Diagnostic { span: slot.at, ..error }
+    };
+    let of_file = |path: &Path| {
+        let why = load_pixels(path, slot.image.raw).err()?;
+        Some(error(format!("the texture `{}` cannot be read: {why}", path.display())))
+    };
+    if !is_udim(&slot.path) {
+        return of_file(&slot.path).into_iter().collect();
+    }
+    match udim_tiles(&slot.path) {
+        Ok(tiles) => tiles.iter().filter_map(|tile| of_file(&tile.path)).collect(),
+        Err(why) => vec![error(why)],
+    }
 }
 
 fn show(file: &Path, output: Option<&Path>, includes: &Includes) -> Outcome {
