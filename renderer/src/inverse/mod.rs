@@ -16,6 +16,6 @@ mod update;
 pub use derivative::Derivative;
 pub use differentiated::{Differentiated, NotDifferentiable};
 pub use gradient::{Gradient, GradientError};
-pub use parameters::{Parameter, Target, choose, list};
+pub use parameters::{Parameter, Target, choose, list, not_chosen};
 pub use texels::Channels;
 pub use update::values;

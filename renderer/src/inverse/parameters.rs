@@ -2,7 +2,7 @@
 
 use super::texels::Channels;
 use crate::material::Material;
-use crate::scene::{Scene, VariableSetting};
+use crate::scene::{Scene, VariableSetting, is_key};
 use crate::texture::{Layout, Sample};
 use ssl_compiler::diagnostics::closest;
 
@@ -131,6 +131,32 @@ pub fn choose(all: &[Parameter], pattern: &str) -> Result<Vec<Parameter>, String
         None if all.is_empty() => "the scene has nothing that can be fitted".to_owned(),
         None => format!("there is, for example, `{}`; `shade fit SCENE --list` names all", all[0].name),
     })
+}
+
+/// Why nothing that a pattern names can be fitted, where [`choose`] gave this hint: there is no such thing, or it cannot be
+/// fitted. Beside it stands what to do.
+pub fn not_chosen(scene: &Scene, pattern: &str, hint: String) -> (String, String) {
+    let of_material = pattern.strip_prefix("materials.").and_then(|rest| rest.split_once('.'));
+    let parameter = of_material.and_then(|(name, parameter)| {
+        let material = scene.materials.iter().find(|material| material.name == name)?;
+        material.described_parameters().find(|p| p.name == parameter)
+    });
+    if let Some(parameter) = parameter {
+        let message =
+            format!("`{pattern}` is {}, and only numbers with a point can be fitted", article(&parameter.type_name));
+        return (message, "`shade fit SCENE --list` names what can be fitted".to_owned());
+    }
+    if is_key(pattern) {
+        let hint = "a fit changes floats and colors of materials, texels, variables, the strength of lights, and `film.exposure`: \
+                    `shade fit SCENE --list` names them";
+        return (format!("`{pattern}` cannot be fitted"), hint.to_owned());
+    }
+    (format!("the scene has no parameter `{pattern}`"), hint)
+}
+
+fn article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} `{name}`")
 }
 
 /// Whether a name is what a pattern says.

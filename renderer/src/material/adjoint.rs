@@ -159,6 +159,11 @@ fn is_differentiable(parameter: &ParameterDesc) -> bool {
 }
 
 impl Material {
+    /// What the shader takes, but for textures.
+    pub fn described_parameters(&self) -> impl Iterator<Item = &ParameterDesc> {
+        self.shader.interface().parameters.iter()
+    }
+
     /// The parameters by which a gradient can be taken.
     pub fn differentiable_parameters(&self) -> impl Iterator<Item = &ParameterDesc> {
         self.shader.interface().parameters.iter().filter(|p| is_differentiable(p))

@@ -113,6 +113,19 @@ pub fn is_named(table: &str) -> bool {
     ROOT.iter().any(|(_, holds)| matches!(holds, Holds::Named(name) if *name == table))
 }
 
+/// Whether a scene may have a key at this path, such as `camera.position` or `shapes.pot.translate`, whatever the name of its
+/// table.
+pub fn is_key(path: &str) -> bool {
+    let mut steps = path.split('.');
+    let holds = steps.next().and_then(|root| ROOT.iter().find(|(name, _)| *name == root)).map(|(_, holds)| holds);
+    let (name, key) = match holds {
+        Some(Holds::One(name)) => (name, steps.next()),
+        Some(Holds::Named(name) | Holds::List(name)) => (name, steps.nth(1)),
+        Some(Holds::Groups | Holds::Variables) | None => return false,
+    };
+    key.is_some_and(|key| table(name).key(key).is_some()) && steps.next().is_none()
+}
+
 /// A name as TOML writes it in the head of a table.
 pub fn quoted(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -323,6 +336,23 @@ mod tests {
         let mut names: Vec<String> = ROOT.iter().map(|(key, _)| (*key).to_owned()).collect();
         names.sort();
         assert_eq!(names, known_to_the_reader("no_such_key = 1\n"));
+    }
+
+    #[test]
+    fn paths_of_keys_are_known() {
+        for (path, known) in [
+            ("camera.position", true),
+            ("shapes.pot.translate", true),
+            ("lights.sun.direction", true),
+            ("materials.gold.file", true),
+            ("materials.gold.base_color", false),
+            ("camera", false),
+            ("camera.position.x", false),
+            ("nothing.position", false),
+            ("", false),
+        ] {
+            assert_eq!(super::is_key(path), known, "{path}");
+        }
     }
 
     /// Where the reader takes one of a few words, so does the schema.

@@ -41,6 +41,7 @@ mod vertex_tables;
 pub use camera::ViewFault;
 pub use contents::Scene;
 pub use context::{PLACES, is_place};
+pub use keys::is_key;
 pub use light_settings::{LightSetting, LightSource};
 pub use read::{file_as_json, is_scene, pointer_step};
 pub use schema::{Caustics, IntegratorKind};

@@ -5,7 +5,7 @@ use super::checkpoint::refuse;
 use super::output::{Format, Output};
 use crate::outcome::{self, Outcome};
 use renderer::film::{self, Aov, ImageFormat, Layer, Metadata, OutputKind, Picture, ToneCurve};
-use renderer::inverse::{Derivative, Differentiated, GradientError, NotDifferentiable, choose, list};
+use renderer::inverse::{Derivative, Differentiated, GradientError, NotDifferentiable, choose, list, not_chosen};
 use renderer::render::{RenderError, RenderOptions, RenderOutput, Sampling, render};
 use renderer::scene::{Scene, codes};
 use ssl_compiler::diagnostics::Diagnostic;
@@ -27,7 +27,7 @@ pub fn run(
     let parameters = match choose(&list(&scene), pattern) {
         Ok(parameters) => parameters,
         Err(hint) => {
-            let message = format!("the scene has no parameter `{pattern}`");
+            let (message, hint) = not_chosen(&scene, pattern, hint);
             return refuse(outcome, Diagnostic::without_place(&codes::UNKNOWN_NAME, message, hint));
         }
     };
