@@ -18,7 +18,9 @@ pub mod optimise;
 pub mod sums;
 
 pub use buffer::{Arrangement, Buffer, BufferError, Element, View, ViewMut};
-pub use kernel::{Binding, Control, Grid, Kernel, KernelError, Launch, LaunchError, Member, Port, Reach, Status};
+pub use kernel::{
+    Binding, Control, Grid, Kernel, KernelError, Launch, LaunchError, LeftOut, Member, Port, Reach, Status,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/src/kernels.md")]

@@ -1,6 +1,7 @@
 //! The tests of this crate in one program, as each program takes seconds to link.
 
 mod buffers;
+mod endings;
 mod gradients;
 mod graph;
 mod graph_gradients;

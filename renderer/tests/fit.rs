@@ -175,6 +175,76 @@ fn exit_codes_say_who_is_at_fault() {
     assert!(said.status.code() == Some(4) && text(&said.stderr).contains("J0012"), "{}", text(&said.stderr));
 }
 
+/// A loss that is no number is no success, however small the sum of the other terms is. What was there stays.
+#[test]
+fn a_loss_that_is_not_finite_ends_with_an_error() {
+    let folder = Folder::new("fit-nan");
+    // The logarithm falls without end towards 0, and beyond there is none.
+    let job = folder.write(
+        "job.toml",
+        "source = '''\nkernel k(in buffer<float> x, add buffer<float> loss) { loss[0] += log(x[index]); }\n'''\nsteps = 30\n\
+         [buffers.x]\nvalues = [0.5, 0.9]\n[[launches]]\nkernel = 'k'\nover = 'x'\n[loss]\nbuffer = 'loss'\n\
+         [[fit]]\nbuffer = 'x'\nmethod = 'sgd'\nrate = 0.05\n[[write]]\nbuffer = 'x'\nfile = 'x.npy'\n",
+    );
+    let out = folder.file("out");
+    let said = shade(&["fit", &job, "-o", &out]);
+    let text = text(&said.stderr);
+    assert!(said.status.code() == Some(1) && text.contains("J0009"), "{text}");
+    assert!(text.contains("adds NaN to element 0 of `loss`"), "{text}");
+    assert!(!Path::new(&out).join("x.npy").exists(), "nothing is written as if it had ended well");
+}
+
+/// The command line says the range, and a job need not be read for it.
+#[test]
+fn steps_and_seeds_have_a_range() {
+    let job = scene("fit/curve.toml");
+    for option in ["--seed", "--steps"] {
+        for n in ["9223372036854775808", "18446744073709551615", "-1"] {
+            let said = shade(&["fit", &job, option, n]);
+            assert_eq!(said.status.code(), Some(2), "{option} {n}");
+            assert!(text(&said.stderr).contains(option), "{}", text(&said.stderr));
+        }
+    }
+    let said = text(&shade(&["fit", &job, "--seed", "9223372036854775808"]).stderr);
+    assert!(said.contains("0..=9223372036854775807"), "{said}");
+    let folder = Folder::new("fit-seed");
+    let out = folder.file("out");
+    let said = shade(&["fit", &job, "--steps", "1", "--seed", "9223372036854775807", "-o", &out]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+}
+
+/// Before the first step, every name is tried under which a result will be written.
+#[test]
+fn results_that_cannot_be_written_are_found_before_the_fit() {
+    let folder = Folder::new("fit-blocked");
+    let job = scene("fit/curve.toml");
+    let run = |out: &str| {
+        let said = shade(&["fit", &job, "-o", out, "--steps", "20"]);
+        (said.status.code(), text(&said.stderr))
+    };
+    for name in ["curve.npy", "loss.csv", "loss.svg", "fit.checkpoint"] {
+        let out = folder.file(&format!("folder-{name}"));
+        std::fs::create_dir_all(Path::new(&out).join(name)).expect("it can be made");
+        let (code, said) = run(&out);
+        assert!(code == Some(4) && said.contains("J0012") && said.contains(name), "{name}: {code:?} {said}");
+        assert_eq!(std::fs::read_dir(&out).expect("it is there").count(), 1, "{name}: nothing else was written");
+    }
+    #[cfg(unix)]
+    {
+        let (out, elsewhere) = (folder.file("linked"), folder.file("elsewhere"));
+        std::fs::create_dir_all(&out).expect("it can be made");
+        let link = Path::new(&out).join("curve.npy");
+        std::os::unix::fs::symlink(Path::new(&elsewhere).join("curve.npy"), &link).expect("links can be made");
+        let (code, said) = run(&out);
+        assert!(code == Some(4) && said.contains("curve.npy"), "{code:?} {said}");
+        // Once its folder is there, the file goes where the link leads.
+        std::fs::create_dir_all(&elsewhere).expect("it can be made");
+        let (code, said) = run(&out);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(link.is_symlink() && Path::new(&elsewhere).join("curve.npy").is_file());
+    }
+}
+
 /// Numbers of an array.
 fn floats(folder: &str, name: &str) -> Vec<f32> {
     let bytes = file(folder, name);

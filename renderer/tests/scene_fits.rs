@@ -279,6 +279,9 @@ fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
         (FIT.replace("steps = 40", "steps = 0"), "must be from 1"),
         (FIT.replace("materials.ball.*", "materials.*.tint"), "is fitted twice"),
         (FIT.replace("start = 0.4", "start = [0.4, 0.3]"), "`start` has 2 numbers"),
+        (FIT.replace("materials.floor.tint", "camera.position"), "`camera.position` cannot be fitted"),
+        (FIT.replace("materials.floor.tint", "shapes.pot.translate"), "`shade fit SCENE --list` names them"),
+        (FIT.replace("materials.floor.tint", "shapes.pot.translat"), "has no parameter `shapes.pot.translat`"),
         (FIT.to_owned(), "there is no file"),
         (FIT.replace("every = 20", "coarse_steps = 20"), "means nothing without `halvings`"),
         (FIT.replace("every = 20", "halvings = 2\ncoarse_steps = 20"), "no step of 40 is left"),
@@ -403,7 +406,7 @@ fn targets_that_hold_no_numbers_and_other_targets_are_told() {
     };
     target(f32::NAN);
     let (code, _, said) = run(&["--steps", "2"]);
-    assert!(code == 1 && said.contains("the loss is NaN after 0 steps"), "{code} {said}");
+    assert!(code == 1 && said.contains("the pixel (3, 0) of") && said.contains("J0006"), "{code} {said}");
     target(0.5);
     let (code, _, said) = run(&["--steps", "2", "--checkpoint-every", "0"]);
     assert_eq!(code, 0, "{said}");

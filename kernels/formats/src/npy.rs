@@ -2,6 +2,7 @@
 //! Python literal with three keys, and so is read here.
 
 use half::f16;
+use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -145,6 +146,22 @@ pub enum Words {
 
 /// The file of an array, whose last axis is the fastest.
 pub fn write(shape: &[usize], kind: Words, words: impl Iterator<Item = u32>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Memory takes whatever is written to it.
+    let _ = write_to(&mut bytes, shape, kind, words);
+    bytes
+}
+
+/// Writes the same somewhere, a few kilobytes at a time: it takes no memory by the length of the array.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_to(
+    to: &mut (impl Write + ?Sized),
+    shape: &[usize],
+    kind: Words,
+    words: impl Iterator<Item = u32>,
+) -> io::Result<()> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let shape = if shape.matches(',').count() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
     let descr = match kind {
@@ -157,10 +174,28 @@ pub fn write(shape: &[usize], kind: Words, words: impl Iterator<Item = u32>) -> 
     let padding = 63 - (before + header.len()) % 64;
     header.push_str(&" ".repeat(padding));
     header.push('\n');
-    let mut bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
-    bytes.extend(words.flat_map(u32::to_le_bytes));
-    bytes
+    to.write_all(&[MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat())?;
+    write_words(to, words)
 }
+
+/// Writes words, little-endian, a few kilobytes at a time.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_words(to: &mut (impl Write + ?Sized), words: impl Iterator<Item = u32>) -> io::Result<()> {
+    let mut bytes = Vec::with_capacity(PIECE);
+    for word in words {
+        bytes.extend(word.to_le_bytes());
+        if bytes.len() == PIECE {
+            to.write_all(&bytes)?;
+            bytes.clear();
+        }
+    }
+    to.write_all(&bytes)
+}
+
+/// Bytes that are written at once, a multiple of a word.
+const PIECE: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -194,6 +229,27 @@ mod tests {
             assert!(Array::read(&file(descr, "False", shape, &f8)).is_err(), "{descr} {shape}");
         }
         assert!(Array::read(b"\x93NUMPY\x01").is_err() && Array::read(b"").is_err());
+    }
+
+    /// More words than are written at once.
+    #[test]
+    fn long_arrays_are_written_in_pieces() {
+        struct Pieces(Vec<usize>, Vec<u8>);
+        impl Write for Pieces {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.push(bytes.len());
+                self.1.extend(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (count, mut pieces) = (3 * PIECE as u32 / 4 + 5, Pieces(Vec::new(), Vec::new()));
+        write_to(&mut pieces, &[count as usize], Words::Ints, 0..count).expect("memory takes all");
+        assert!(pieces.0.iter().all(|piece| *piece <= PIECE) && pieces.0.len() == 5);
+        let numbers: Vec<f64> = (0..count).map(f64::from).collect();
+        assert_eq!(Array::read(&pieces.1), Ok(Array { shape: vec![count as usize], numbers }));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod adjoint;
 mod drawing;
 mod error;
+mod not_finite;
 mod order;
 mod packing;
 mod run;
@@ -14,6 +15,7 @@ mod run;
 pub use adjoint::{By, Compile, Loss};
 pub use drawing::Drawing;
 pub use error::GraphError;
+pub use not_finite::NotFinite;
 pub use run::Updated;
 
 use crate::buffer::{Arrangement, Buffer, Element};

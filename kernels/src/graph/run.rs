@@ -238,18 +238,18 @@ impl Graph {
 }
 
 type Statuses = SmallVec<[Status; MOST_TOGETHER]>;
-type Bindings<'a> = SmallVec<[Binding<'a>; 16]>;
+pub(super) type Bindings<'a> = SmallVec<[Binding<'a>; 16]>;
 /// What a node writes, in the order of its links.
 type Written = SmallVec<[Buffer; 8]>;
 
 /// The bytes that a graph holds, of those that it may.
-struct Held {
+pub(super) struct Held {
     limit: usize,
     bytes: usize,
 }
 
 /// The points of a node that runs a kernel.
-fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
+pub(super) fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
     match node.work {
         Work::Kernel { extent: Extent::Fixed(grid), .. } => Some(grid),
         // Buffers have fewer than 2³¹ elements.
@@ -261,7 +261,7 @@ fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
 }
 
 /// Gives the buffers that a kernel writes an element for each point, and those that it changes their start.
-fn make_room(
+pub(super) fn make_room(
     grid: Grid,
     links: &[Link],
     slots: &[Slot],
@@ -297,7 +297,12 @@ fn make_room(
 }
 
 /// For the last node of a pack, which may read what the others write.
-fn bindings<'a>(nodes: &[Node], pack: &[usize], slots: &'a [Slot], written: &'a mut [Buffer]) -> Bindings<'a> {
+pub(super) fn bindings<'a>(
+    nodes: &[Node],
+    pack: &[usize],
+    slots: &'a [Slot],
+    written: &'a mut [Buffer],
+) -> Bindings<'a> {
     let Some((&last, earlier)) = pack.split_last() else { return Bindings::new() };
     let mut written = written.iter_mut();
     let made = |buffer: BufferId| {

@@ -1,13 +1,14 @@
 //! A fit that runs: steps, the loss from time to time, and results.
 
-use super::data::Format;
 use super::plan::{Plan, PlannedWrite};
 use super::ramps::Ramped;
+use super::review::Reviewed;
+use super::stopped::{check_loss, ended};
 use crate::buffer::Buffer;
 use crate::graph::{BufferId, Drawing, Graph, GraphError, NodeId};
 use crate::kernel::{Control, Status};
 use crate::optimise::Optimiser;
-use std::path::Path;
+use std::io;
 use std::sync::atomic::AtomicBool;
 
 /// The loss at a step.
@@ -87,7 +88,21 @@ pub trait Watch {
     /// # Errors
     /// It cannot be kept.
     fn result(&mut self, name: &str, bytes: &[u8]) -> Result<(), FitError>;
+
+    /// A result is there that `write` writes piece by piece, so that it need not be in memory as a whole. Unless the host has
+    /// a file for it, it becomes a [`Watch::result`].
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn large_result(&mut self, name: &str, write: &mut WriteResult<'_>) -> Result<(), FitError> {
+        let mut bytes = Vec::new();
+        write(&mut bytes).map_err(|why| FitError::Output(format!("`{name}`: {why}")))?;
+        self.result(name, &bytes)
+    }
 }
+
+/// Writes a result to a file or to memory.
+pub type WriteResult<'a> = dyn FnMut(&mut dyn io::Write) -> io::Result<()> + 'a;
 
 pub(super) struct Fitted {
     pub name: String,
@@ -107,9 +122,9 @@ pub struct Fit {
     pub(super) graph: Graph,
     nodes: Vec<NodeId>,
     pub(super) fitted: Vec<Fitted>,
-    gradients: Vec<BufferId>,
+    pub(super) gradients: Vec<BufferId>,
     /// `None` for a job that only writes.
-    loss: Option<BufferId>,
+    pub(super) loss: Option<BufferId>,
     squares: Option<f64>,
     every: u64,
     writes: Vec<Write>,
@@ -121,8 +136,10 @@ pub struct Fit {
     tape_rows: Option<u32>,
     pub(super) step: u64,
     pub(super) history: Vec<Point>,
-    findings: Findings,
+    pub(super) findings: Findings,
     pub(super) fingerprint: u64,
+    /// What a fit of few numbers is looked at by at its end.
+    pub(super) reviewed: Reviewed,
 }
 
 impl Fit {
@@ -135,7 +152,9 @@ impl Fit {
         plan: &Plan,
     ) -> Fit {
         let gradients = fitted.iter().map(|fitted| fitted.gradient).collect();
+        let reviewed = Reviewed::of(&graph, &fitted, plan);
         Fit {
+            reviewed,
             graph,
             nodes,
             fitted,
@@ -225,6 +244,12 @@ impl Fit {
         }
     }
 
+    /// The names of the files that the fit will give, of those that are given again and again the first.
+    pub fn files(&self) -> Vec<String> {
+        let writes = self.writes.iter().map(|write| write.planned.name(0));
+        writes.chain(self.plots().into_iter().map(|(name, _)| name.to_owned())).collect()
+    }
+
     /// The loss at the steps at which it was found.
     pub fn history(&self) -> &[Point] {
         &self.history
@@ -275,7 +300,7 @@ impl Fit {
         }
     }
 
-    fn control<'a>(&self, cancel: &'a AtomicBool) -> Control<'a> {
+    pub(super) fn control<'a>(&self, cancel: &'a AtomicBool) -> Control<'a> {
         let plain = Control { cancel: Some(cancel), ..Control::default() };
         let (fuel, tape_rows) = (self.fuel.unwrap_or(plain.fuel), self.tape_rows.unwrap_or(plain.tape_rows));
         Control { fuel, tape_rows, ..plain }
@@ -285,11 +310,7 @@ impl Fit {
         let Some(loss) = self.loss else { return Ok(()) };
         if self.history.last().is_none_or(|point| point.step < self.step) {
             self.update(&[loss], control)?;
-            let loss = self.graph.buffer(loss).words().first().map_or(0.0, |word| f32::from_bits(*word));
-            if !loss.is_finite() {
-                return Err(FitError::Stopped(format!("the loss is {loss} after {} steps", self.step)));
-            }
-            let loss = f64::from(loss);
+            let loss = check_loss(&mut self.graph, loss, self.step, control)?;
             self.history.push(Point { step: self.step, loss, psnr: self.psnr(loss) });
         }
         if let Some(point) = self.history.last() {
@@ -302,11 +323,9 @@ impl Fit {
         let buffer = self.writes[number].buffer;
         self.update(&[buffer], control)?;
         let Write { size, planned, .. } = &self.writes[number];
-        let name = planned.file.replace("{step}", &format!("{:06}", self.step));
-        let format: Format = planned.format;
-        let bytes = format.encode(self.graph.buffer(buffer), *size, planned.raw, planned.mesh.as_ref());
-        let bytes = bytes.map_err(|why| FitError::Output(format!("`{}`: {why}", Path::new(&name).display())))?;
-        watch.result(&name, &bytes)
+        let name = planned.name(self.step);
+        let (buffer, mesh) = (self.graph.buffer(buffer), planned.mesh.as_ref());
+        watch.large_result(&name, &mut |to| planned.format.write(buffer, *size, planned.raw, mesh, to))
     }
 
     /// Takes a step.
@@ -330,7 +349,7 @@ impl Fit {
         Ok(())
     }
 
-    fn update(&mut self, wanted: &[BufferId], control: &Control<'_>) -> Result<(), FitError> {
+    pub(super) fn update(&mut self, wanted: &[BufferId], control: &Control<'_>) -> Result<(), FitError> {
         for ramp in &self.ramps {
             ramp.set(&mut self.graph, self.step).map_err(|e| FitError::Stopped(e.to_string()))?;
         }
@@ -351,16 +370,4 @@ impl Fit {
         };
         Err(FitError::Stopped(ended(&name, &status, self.step)))
     }
-}
-
-/// Which points ended, and what to do.
-fn ended(name: &str, status: &Status, step: u64) -> String {
-    let hint = match (status.out_of_fuel > 0, status.tape_full > 0) {
-        (true, _) => "; `fuel` in the job sets what a point may spend on loops and calls",
-        (_, true) => "; `tape_rows` in the job sets how long the tape of a point may be",
-        _ => "",
-    };
-    let first =
-        status.first_ended.map_or(String::new(), |(index, why)| format!(", the first one with index {index}: {why}"));
-    format!("{} of {} points of `{name}` ended early after {step} steps{first}{hint}", status.ended(), status.points)
 }

@@ -18,11 +18,13 @@ mod plot;
 mod programs;
 mod ramps;
 pub mod reading;
+pub mod review;
 pub mod schema;
 mod settings;
 mod state;
+mod stopped;
 
-pub use fit::{Findings, Fit, FitError, Point, Watch};
+pub use fit::{Findings, Fit, FitError, Point, Watch, WriteResult};
 pub use ssl_compiler::tree::Setting;
 
 use context::Context;

@@ -7,8 +7,9 @@
 //! [`Optimiser::save`]: crate::optimise::Optimiser::save
 
 use super::fit::{Fit, Point};
+use crate::npy;
 use ssl_compiler::passes::sweeps::Sweep;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Begins every saved state; the number grows with the format.
@@ -41,26 +42,37 @@ impl Fit {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub fn save(&self) -> std::io::Result<Vec<u8>> {
-        let mut bytes = MAGIC.to_vec();
-        let mut number = |n: u64| bytes.extend(n.to_le_bytes());
-        number(self.fingerprint);
-        number(self.step);
-        number(self.history.len() as u64);
+    pub fn save(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let floats: usize = self.fitted.iter().map(|fitted| self.graph.buffer(fitted.buffer).words().len()).sum();
+        bytes.try_reserve(4 * floats).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.save_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes the state piece by piece, so that it takes no memory by the size of the fit.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn save_to(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut to = Summed { to, sum: Xxh3::new() };
+        to.write_all(MAGIC)?;
+        let mut number = |n: u64| to.write_all(&n.to_le_bytes());
+        number(self.fingerprint)?;
+        number(self.step)?;
+        number(self.history.len() as u64)?;
         for point in &self.history {
-            number(point.step);
-            number(point.loss.to_bits());
+            number(point.step)?;
+            number(point.loss.to_bits())?;
         }
         for fitted in &self.fitted {
             let words = self.graph.buffer(fitted.buffer).words();
-            bytes.try_reserve(4 * words.len() + 8).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
-            bytes.extend((words.len() as u64).to_le_bytes());
-            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            fitted.optimiser.save(&mut bytes)?;
+            to.write_all(&(words.len() as u64).to_le_bytes())?;
+            npy::write_words(&mut to, words.iter().copied())?;
+            fitted.optimiser.save(&mut to)?;
         }
-        let sum = xxh3_64(&bytes);
-        bytes.extend(sum.to_le_bytes());
-        Ok(bytes)
+        let Summed { to, sum } = to;
+        to.write_all(&sum.digest().to_le_bytes())
     }
 
     /// Takes a saved state in place of the start.
@@ -112,5 +124,23 @@ impl Fit {
         history.retain(|point| self.is_due(point.step));
         self.history = history;
         Ok(())
+    }
+}
+
+/// Writes on, and sums up what it writes.
+struct Summed<'a> {
+    to: &'a mut dyn Write,
+    sum: Xxh3,
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 }

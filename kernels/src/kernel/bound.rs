@@ -65,12 +65,14 @@ struct Source {
 
 /// An `add` buffer.
 pub(super) struct Addend<'a> {
+    pub port: &'a Port,
     pub columns: Range<usize>,
     pub sums: &'a Sums,
 }
 
 /// What all points add to one element.
 pub(super) struct Total<'a> {
+    pub port: &'a Port,
     /// The output row for each scalar.
     pub rows: Vec<Option<usize>>,
     pub sums: &'a Sums,
@@ -199,14 +201,14 @@ impl<'a> Bound<'a> {
         count
     }
 
-    fn bind_sums(&mut self, port: &Port, sums: &'a Sums) -> Result<(), LaunchError> {
+    fn bind_sums(&mut self, port: &'a Port, sums: &'a Sums) -> Result<(), LaunchError> {
         match &port.place {
             Place::Columns { first, .. } => {
                 let columns = *first..first + port.element.len();
                 self.columns[columns.clone()].fill(only_length(sums.len()));
-                self.addends.push(Addend { columns, sums });
+                self.addends.push(Addend { port, columns, sums });
             }
-            Place::Summed(rows) => self.totals.push(Total { rows: rows.clone(), sums }),
+            Place::Summed(rows) => self.totals.push(Total { port, rows: rows.clone(), sums }),
             Place::Own { .. } | Place::Given(_) => {}
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::bound::{Bound, Total};
 use super::points::Points;
 use super::status::SharedStatus;
-use super::{Binding, Grid, Kernel, LaunchError, Status};
+use super::{Binding, Grid, Kernel, LaunchError, LeftOut, Status, left_out};
 use crate::sums::Adder;
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -103,6 +103,20 @@ impl Launch {
         let member = Member { kernel, bindings };
         let ran = self.run_together(&mut [member], grid, control, std::slice::from_mut(&mut status));
         ran.map(|()| status).map_err(|(_, error)| error)
+    }
+
+    /// Finds the first term that the sums of a launch leave out, by the index of its point; `None` if there is none. Runs the
+    /// kernel, but adds and writes nothing. Buffers that the kernel changes must be as they were before the launch.
+    ///
+    /// # Errors
+    /// As for [`Launch::run`].
+    pub fn first_left_out(
+        kernel: &Kernel,
+        grid: Grid,
+        bindings: &mut [Binding<'_>],
+        control: &Control<'_>,
+    ) -> Result<Option<LeftOut>, LaunchError> {
+        left_out::first(kernel, grid, bindings, control)
     }
 
     /// Runs several kernels in one pass over the points: a thread runs the first one for a few hundred points, then the second one

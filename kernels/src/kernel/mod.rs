@@ -2,6 +2,7 @@
 
 mod bound;
 mod launch;
+mod left_out;
 mod points;
 mod ports;
 mod reach;
@@ -10,6 +11,7 @@ mod status;
 pub use bound::Binding;
 pub(crate) use launch::MOST_TOGETHER;
 pub use launch::{Control, Launch, Member};
+pub use left_out::LeftOut;
 pub use points::Grid;
 pub use ports::Port;
 pub use reach::Reach;

@@ -1,5 +1,7 @@
 //! Optimisers: kernels of the language that move the floats of a buffer against their gradient.
 
+mod eigen;
+pub mod review;
 mod settings;
 mod state;
 
@@ -117,6 +119,13 @@ impl Optimiser {
     /// The steps that were taken.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// By column of the fitted buffer the rate, and the bounds of the values.
+    pub fn columns(&self) -> Vec<(f32, [f32; 2])> {
+        // The settings were made from such values.
+        let settings = self.settings.values::<settings::Setting>().unwrap_or_default();
+        settings.into_iter().map(|(rate, _, _, low, high)| (rate, [low, high])).collect()
     }
 
     /// The bytes that the state takes.

@@ -186,6 +186,12 @@ impl Shape {
         }
     }
 
+    /// The least and the greatest number that the shape can give, or comes near to.
+    pub fn bounds(self) -> [f32; 2] {
+        let (_, low, high) = self.parts();
+        [low, high]
+    }
+
     /// The number of the shape in the language, and its bounds.
     fn parts(self) -> (i32, f32, f32) {
         match self {
@@ -258,7 +264,7 @@ impl Group {
 }
 
 /// Members of the struct `Setting` in the language.
-type Setting = (f32, f32, i32, f32, f32);
+pub(super) type Setting = (f32, f32, i32, f32, f32);
 
 pub(super) fn by_column(groups: &[Group], element: &Element) -> Result<Vec<Setting>, OptimiseError> {
     if element.scalars().iter().any(|scalar| *scalar != Scalar::Float) {

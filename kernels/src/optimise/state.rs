@@ -1,6 +1,7 @@
 //! Saving an optimiser and going on from there, to the bit.
 
 use super::{OptimiseError, Optimiser};
+use crate::npy;
 use std::io::{self, Read, Write};
 
 /// Begins every saved state; the number grows with the format.
@@ -19,8 +20,7 @@ impl Optimiser {
         to.write_all(&(self.moments.len() as u32).to_le_bytes())?;
         to.write_all(&(self.raw.len() as u64).to_le_bytes())?;
         for buffer in std::iter::once(&self.raw).chain(&self.moments) {
-            let bytes: Vec<u8> = buffer.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-            to.write_all(&bytes)?;
+            npy::write_words(to, buffer.words().iter().copied())?;
         }
         Ok(())
     }

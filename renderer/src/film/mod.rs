@@ -18,8 +18,8 @@ pub use exr::{ExrCompression, ExrForm, ExrPrecision};
 pub use filter::PixelFilter;
 pub use layers::{Aov, OutputKind, Rule, shape};
 pub use output::{
-    ImageFormat, OutputError, ToneCurve, check_writable, develop, remove_durable, undeveloped, write, write_durably,
-    write_whole,
+    ImageFormat, OutputError, ToneCurve, check_writable, develop, followed, remove_durable, undeveloped, write,
+    write_durably, write_durably_by, write_whole, write_whole_by,
 };
 pub use provenance::{Metadata, Provenance, SOFTWARE};
 pub use sums::{FilmSample, RawPixel, Shape, TileSums};

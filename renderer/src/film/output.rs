@@ -140,46 +140,67 @@ pub fn write(
 /// Writes a file beside its final name first, then renames it. A link stays, and what it leads to is written; a device or a
 /// pipe is written to.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    write_whole_by(path, |to| to.write_all(bytes))
+}
+
+/// The same for what is written piece by piece.
+pub fn write_whole_by(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), OutputError> {
+    let error = |e: std::io::Error| OutputError { path: path.to_owned(), reason: e.to_string() };
     if is_stream(path) {
-        return std::fs::write(path, bytes).map_err(|e| OutputError { path: path.to_owned(), reason: e.to_string() });
+        let opened = std::fs::OpenOptions::new().write(true).open(path);
+        return opened.and_then(|mut to| write(&mut to)).map_err(error);
     }
-    let behind = behind_links(path);
+    let behind = followed(path).map_err(error)?;
     let beside = partial_path(&behind);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, &behind));
-    written.map_err(|e| {
+    let written = std::fs::File::create(&beside).and_then(|mut to| write(&mut to));
+    written.and_then(|()| std::fs::rename(&beside, &behind)).map_err(|e| {
         // The message is about the first failure; a leftover that cannot be removed adds nothing to it.
         let _ = std::fs::remove_file(&beside);
-        OutputError { path: path.to_owned(), reason: e.to_string() }
+        error(e)
     })
 }
 
 /// Writes a file beside its final name first, sees to it that it is on the disk, then renames it: whatever happens at
-/// whatever moment, there is the old file or the new one. What an interruption leaves beside is always named alike, so
+/// whatever moment, there is the old file or the new one. A link stays, as with [`write_whole`]. What an interruption leaves beside is always named alike, so
 /// that there is never more than one of it.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    let beside = beside_path(path);
+    write_durably_by(path, |to| to.write_all(bytes))
+}
+
+/// The same for what is written piece by piece.
+pub fn write_durably_by(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), OutputError> {
+    let error = |e: std::io::Error| OutputError { path: path.to_owned(), reason: e.to_string() };
+    let behind = followed(path).map_err(error)?;
+    let beside = beside_path(&behind);
     let write = || {
         let mut file = std::fs::File::create(&beside)?;
-        file.write_all(bytes)?;
+        write(&mut file)?;
         file.sync_all()?;
-        std::fs::rename(&beside, path)?;
+        std::fs::rename(&beside, &behind)?;
         // The new name is on the disk once its folder is; systems that cannot do this rename durably by themselves.
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = behind.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let _ = std::fs::File::open(folder).and_then(|f| f.sync_all());
         Ok(())
     };
     write().map_err(|e: std::io::Error| {
         // As in `write_whole`.
         let _ = std::fs::remove_file(&beside);
-        OutputError { path: path.to_owned(), reason: e.to_string() }
+        error(e)
     })
 }
 
 /// Removes what `write_durably` wrote and may have left.
 pub fn remove_durable(path: &Path) {
+    let Ok(behind) = followed(path) else { return };
     // What is not there need not be removed, and what cannot be removed does no harm.
-    let _ = std::fs::remove_file(path);
-    let _ = std::fs::remove_file(beside_path(path));
+    let _ = std::fs::remove_file(&behind);
+    let _ = std::fs::remove_file(beside_path(&behind));
 }
 
 fn beside_path(path: &Path) -> PathBuf {
@@ -196,7 +217,7 @@ pub fn check_writable(path: &Path) -> Result<(), OutputError> {
     if is_stream(path) {
         return Ok(());
     }
-    let beside = partial_path(&behind_links(path));
+    let beside = partial_path(&followed(path).map_err(|e| error(e.to_string()))?);
     std::fs::write(&beside, []).and_then(|()| std::fs::remove_file(&beside)).map_err(|e| error(e.to_string()))
 }
 
@@ -205,11 +226,21 @@ fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// What a path leads to, also where nothing is there yet.
-fn behind_links(path: &Path) -> PathBuf {
-    let beside = |to: PathBuf| path.parent().map_or_else(|| to.clone(), |folder| folder.join(&to));
-    path.canonicalize().or_else(|_| path.read_link().map(beside)).unwrap_or_else(|_| path.to_owned())
+/// What a path leads to, link by link, also where nothing is there yet.
+///
+/// # Errors
+/// Links lead round in a circle.
+pub fn followed(path: &Path) -> std::io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(to) = at.read_link() else { return Ok(at) };
+        at = at.parent().map_or_else(|| to.clone(), |folder| folder.join(&to));
+    }
+    Err(std::io::Error::other("its links lead round in a circle"))
 }
+
+/// As many links as Linux follows.
+const MOST_LINKS: usize = 40;
 
 fn partial_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -238,6 +269,33 @@ mod tests {
         let read = image::open(&exr).expect("a whole file").into_rgb32f();
         assert_eq!(read.as_raw()[..], [0.0, 0.215_861, 9.0, -1.0, 1e-5, 0.5]);
         assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2, "nothing partial is left");
+        std::fs::remove_dir_all(&folder).expect("as above");
+    }
+
+    /// Links stay, however many stand behind each other, and so does a link to nothing yet. Circles are found before.
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_circles_are_refused() {
+        use std::os::unix::fs::symlink;
+        let folder = std::env::temp_dir().join(format!("renderer-links-{}", std::process::id()));
+        let inner = folder.join("inner");
+        std::fs::create_dir_all(&inner).expect("the temporary folder can be written");
+        symlink("second", folder.join("first")).expect("links can be made");
+        symlink("inner/file", folder.join("second")).expect("as above");
+        symlink("circle", folder.join("circle")).expect("as above");
+        symlink("nowhere/file", folder.join("lost")).expect("as above");
+        for (path, text) in [(folder.join("first"), "once"), (folder.join("second"), "twice")] {
+            assert!(check_writable(&path).is_ok());
+            write_whole(&path, text.as_bytes()).expect("it can be written");
+            assert_eq!(std::fs::read_to_string(inner.join("file")).expect("it is there"), text);
+            write_durably(&path, b"durably").expect("it can be written");
+            assert!(path.is_symlink() && std::fs::read(inner.join("file")).expect("it is there") == b"durably");
+        }
+        for name in ["circle", "lost", "inner"] {
+            assert!(check_writable(&folder.join(name)).is_err(), "{name}");
+            assert!(write_whole(&folder.join(name), b"x").is_err() && write_durably(&folder.join(name), b"x").is_err());
+        }
+        assert_eq!(std::fs::read_dir(&inner).expect("as above").count(), 1, "nothing partial is left");
         std::fs::remove_dir_all(&folder).expect("as above");
     }
 

@@ -54,3 +54,24 @@ fn textures_are_made_and_described() {
     assert_eq!(code(&["make", &path("none.png"), &b, "-o", &path("out")]), Some(1));
     assert!(!folder.path("x.tx").exists());
 }
+
+/// All outputs are tried before the first image is read, and a link stays.
+#[test]
+fn outputs_that_cannot_be_written_are_found_before_the_work() {
+    let folder = Folder::new("blocked");
+    let path = |name: &str| folder.path(name).display().to_string();
+    for name in ["a.png", "b.png"] {
+        DynamicImage::new_rgb8(20, 20).save(folder.path(name)).expect("the temporary folder can be written");
+    }
+    std::fs::create_dir_all(folder.path("out/b.tx")).expect("the temporary folder can be written");
+    let made = shade(&["make", &path("a.png"), &path("b.png"), "-o", &path("out")]);
+    assert!(made.status.code() == Some(4) && text(&made.stderr).contains("b.tx"), "{}", text(&made.stderr));
+    assert!(!folder.path("out/a.tx").exists(), "the work has not begun");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("real.tx", folder.path("link.tx")).expect("links can be made");
+        let made = shade(&["make", &path("a.png"), "-o", &path("link.tx")]);
+        assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+        assert!(folder.path("link.tx").is_symlink() && folder.path("real.tx").is_file());
+    }
+}

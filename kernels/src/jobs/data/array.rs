@@ -4,6 +4,7 @@ use super::{Elements, word};
 use crate::buffer::{Buffer, Element};
 use formats::npy::{self, Array, Words};
 use ssl_compiler::types::Scalar;
+use std::io::{self, Write};
 
 /// Elements from an array. Its last axes are the scalars of an element, and those before count the elements; an array of
 /// three axes (height, width, scalars) is a picture, and so is one of two if elements have one scalar.
@@ -38,8 +39,8 @@ fn elements(shape: &[usize], columns: usize) -> Option<(usize, Option<[u32; 2]>)
     (scalars == columns).then(|| (before.iter().product(), size))
 }
 
-/// The file of a buffer whose scalars are all of one type. Truth values become whole numbers.
-pub fn write(buffer: &Buffer, size: Option<[u32; 2]>) -> Vec<u8> {
+/// Writes the file of a buffer whose scalars are all of one type. Truth values become whole numbers.
+pub fn write(buffer: &Buffer, size: Option<[u32; 2]>, to: &mut dyn Write) -> io::Result<()> {
     let columns = buffer.element().len();
     let is_float = buffer.element().scalars().first() == Some(&Scalar::Float);
     let mut shape: Vec<usize> = match size {
@@ -49,7 +50,7 @@ pub fn write(buffer: &Buffer, size: Option<[u32; 2]>) -> Vec<u8> {
     if columns != 1 {
         shape.push(columns);
     }
-    npy::write(&shape, if is_float { Words::Floats } else { Words::Ints }, super::words(buffer))
+    npy::write_to(to, &shape, if is_float { Words::Floats } else { Words::Ints }, super::words(buffer))
 }
 
 #[cfg(test)]
@@ -70,15 +71,21 @@ mod tests {
         assert_eq!(size(&[], 2), None);
     }
 
+    fn written(buffer: &Buffer) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(buffer, None, &mut bytes).expect("memory takes all");
+        bytes
+    }
+
     #[test]
     fn what_is_written_is_read_again() {
         let buffer = Buffer::from_values(Arrangement::Columns, &[[1.0f32, -2.0], [0.5, f32::MIN_POSITIVE], [3.0, 4.0]]);
         let buffer = buffer.expect("there is memory");
-        let bytes = write(&buffer, None);
+        let bytes = written(&buffer);
         let elements = read(&bytes, &Element::floats(2)).expect("its own file");
         assert_eq!((&elements.words, elements.length), (&super::super::words(&buffer).collect(), 3));
         assert!(read(&bytes, &Element::floats(3)).is_err());
         let one = Buffer::from_values(Arrangement::Rows, &[3i32, -4]).expect("there is memory");
-        assert_eq!(read(&write(&one, None), &Element::int()).expect("its own file").words, [3, -4i32 as u32]);
+        assert_eq!(read(&written(&one), &Element::int()).expect("its own file").words, [3, -4i32 as u32]);
     }
 }

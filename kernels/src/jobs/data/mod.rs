@@ -10,8 +10,10 @@ pub(super) use mesh::Mesh;
 pub(super) use random::{Ends, Random};
 
 use crate::buffer::{Arrangement, Buffer, BufferError, Element};
+use crate::npy;
 use ssl_compiler::input;
 use ssl_compiler::types::Scalar;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Bytes that a file may have.
@@ -221,23 +223,41 @@ impl Format {
         }
     }
 
-    /// The bytes of a file. Formats of meshes need one.
-    pub fn encode(
+    /// Writes a file. Formats of meshes need one.
+    pub fn write(
         self,
         buffer: &Buffer,
         size: Option<[u32; 2]>,
         raw: bool,
         mesh: Option<&Mesh>,
-    ) -> Result<Vec<u8>, String> {
-        self.check(buffer.element(), size)?;
-        match self {
-            Format::Raw => Ok(words(buffer).flat_map(u32::to_le_bytes).collect()),
-            Format::Npy => Ok(array::write(buffer, size)),
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.check(buffer.element(), size).map_err(io::Error::other)?;
+        let mesh = || mesh.ok_or_else(|| "there is no mesh".to_owned());
+        let bytes = match self {
+            Format::Raw => return npy::write_words(to, words(buffer)),
+            Format::Npy => return array::write(buffer, size, to),
             Format::Png => picture::png(buffer, size.unwrap_or_default(), raw),
             Format::Exr => picture::exr(buffer, size.unwrap_or_default()),
-            Format::Obj => mesh.ok_or("there is no mesh")?.obj(buffer),
-            Format::Gltf => mesh.ok_or("there is no mesh")?.gltf(buffer),
-        }
+            Format::Obj => mesh().and_then(|mesh| mesh.obj(buffer)),
+            Format::Gltf => mesh().and_then(|mesh| mesh.gltf(buffer)),
+        };
+        to.write_all(&bytes.map_err(io::Error::other)?)
+    }
+
+    /// About the memory that writing so many elements takes beside their buffer.
+    pub fn bytes(self, element: &Element, length: usize) -> usize {
+        let of_scalar = match self {
+            // They are written piece by piece.
+            Format::Raw | Format::Npy => 0,
+            // Bytes of pixels, and the file.
+            Format::Png => 2,
+            // Floats by channel, and the file.
+            Format::Exr => 8,
+            // The longest float as a text, and the file of a glTF beside its numbers.
+            Format::Obj | Format::Gltf => 16,
+        };
+        length.saturating_mul(element.len()).saturating_mul(of_scalar)
     }
 }
 
@@ -252,7 +272,8 @@ mod tests {
         for arrangement in [Arrangement::Rows, Arrangement::Columns] {
             let buffer = buffer(&element, arrangement, &given).expect("there is memory");
             assert_eq!(words(&buffer).collect::<Vec<_>>(), given);
-            let bytes = Format::Raw.encode(&buffer, None, false, None).expect("any elements");
+            let mut bytes = Vec::new();
+            Format::Raw.write(&buffer, None, false, None, &mut bytes).expect("any elements");
             assert_eq!(raw(&bytes, &element).expect("whole elements").words, given);
         }
         assert!(raw(&[0; 12], &element).is_err());

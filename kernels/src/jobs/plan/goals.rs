@@ -57,6 +57,13 @@ pub(in crate::jobs) struct PlannedWrite {
     pub mesh: Option<Mesh>,
 }
 
+impl PlannedWrite {
+    /// The name of the file after so many steps.
+    pub fn name(&self, step: u64) -> String {
+        self.file.replace("{step}", &format!("{step:06}"))
+    }
+}
+
 /// The text of a kernel that adds up the differences of elements of so many floats.
 fn comparison(kind: &str, floats: usize) -> String {
     let each = |text: &dyn Fn(usize) -> String, between: &str| (0..floats).map(text).collect::<Vec<_>>().join(between);

@@ -139,8 +139,8 @@ impl Plan {
         })
     }
 
-    /// The bytes that buffers, sums, gradients and moments take, with so many threads. What launches make whose length is
-    /// not known before is not among them.
+    /// The bytes that buffers, sums, gradients, moments and the largest file in the making take, with so many threads. What
+    /// launches make whose length is not known before is not among them.
     pub fn bytes(&self, gradients: impl Iterator<Item = Id>, threads: usize) -> usize {
         let of = |buffer: &PlannedBuffer| Buffer::bytes(&buffer.element, buffer.length.unwrap_or(0));
         let sums = |buffer: &PlannedBuffer| {
@@ -160,7 +160,13 @@ impl Plan {
             }
             Work::Kernel { .. } => 0,
         });
-        buffers.chain(gradients).chain(moments).chain(launches).fold(0, usize::saturating_add)
+        // One file is written after the other.
+        let written = self.writes.iter().map(|write| {
+            let buffer = &self.buffers[write.buffer];
+            write.format.bytes(&buffer.element, buffer.length.unwrap_or(0))
+        });
+        let all = buffers.chain(gradients).chain(moments).chain(launches).chain(written.max());
+        all.fold(0, usize::saturating_add)
     }
 }
 

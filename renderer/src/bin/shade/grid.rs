@@ -32,6 +32,9 @@ pub fn run(setup: &Setup<'_>, (width, height): (u32, u32), output: Option<&Path>
     if setup.shader.interface().outputs.is_empty() {
         return outcome.usage("the shader has no `out` floats or vectors to write");
     }
+    if let Err(e) = renderer::film::check_writable(path) {
+        return fail(outcome, path, &e.reason);
+    }
     let mut outcome = outcome;
     let planes = shade(setup, width as usize, height as usize, &mut outcome);
     let bytes = match encode(setup, &planes, width as usize, height as usize) {
@@ -47,7 +50,7 @@ pub fn run(setup: &Setup<'_>, (width, height): (u32, u32), output: Option<&Path>
             outcome.report = Some(Box::new(report));
             outcome
         }
-        Err(e) => fail(outcome, path, &e.to_string()),
+        Err(e) => fail(outcome, path, &e.reason),
     }
 }
 

@@ -7,7 +7,7 @@ use super::json;
 use super::outcome::{self, Outcome};
 use super::target;
 use super::warnings::Warnings;
-use renderer::film::write_whole;
+use renderer::film::{OutputError, check_writable, write_whole};
 use renderer::material::ShadingLanguage;
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::{Diagnostics, render};
@@ -53,6 +53,9 @@ enum Format {
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
+    if let Some(Err(e)) = arguments.output.as_deref().map(check_writable) {
+        return unwritable(outcome, &e);
+    }
     let mut reports: Vec<TestReport> = Vec::new();
     let mut broken: Vec<BrokenFile> = Vec::new();
     let mut text = String::new();
@@ -122,10 +125,15 @@ fn deliver(file: Option<&Path>, report: String, summary: String, mut outcome: Ou
         return outcome;
     };
     outcome.output = summary;
-    if let Err(e) = write_whole(file, report.as_bytes()) {
-        outcome.note.push_str(&format!("`{}` cannot be written: {}\n", e.path.display(), e.reason));
-        outcome.code = outcome::ENVIRONMENT_FAILED;
+    match write_whole(file, report.as_bytes()) {
+        Ok(()) => outcome,
+        Err(e) => unwritable(outcome, &e),
     }
+}
+
+fn unwritable(mut outcome: Outcome, why: &OutputError) -> Outcome {
+    outcome.note.push_str(&format!("{why}\n"));
+    outcome.code = outcome::ENVIRONMENT_FAILED;
     outcome
 }
 

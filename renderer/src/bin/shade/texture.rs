@@ -5,6 +5,7 @@ use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::progress::{self, Progress};
 use clap::builder::PossibleValuesParser;
+use renderer::film::{check_writable, followed};
 use renderer::texture::file::TextureFile;
 use renderer::texture::make::{Compression, Conversion, MakeError, MipFilter, convert};
 use renderer::texture::{Alpha, ColorSpace, Disk, Layout, Sample, Storage, Wrap};
@@ -105,6 +106,16 @@ impl Make {
             Ok(outputs) => outputs,
             Err(message) => return Outcome::default().usage(&message),
         };
+        let mut result = Outcome::default();
+        for output in &outputs {
+            if let Err(e) = check_writable(output) {
+                result.code = outcome::ENVIRONMENT_FAILED;
+                result.note.push_str(&format!("error: {e}\n"));
+            }
+        }
+        if result.code != outcome::FINE {
+            return result;
+        }
         let how = self.conversion();
         let stopped = Arc::new(AtomicBool::new(false));
         // Where no handler can be set, Ctrl-C ends the program at once, and a partial file may stay.
@@ -115,7 +126,6 @@ impl Make {
             return Outcome { code: outcome::ENVIRONMENT_FAILED, note, ..Outcome::default() };
         };
         let (bar, count) = (Progress::new("converting", progress::EVERY), self.inputs.len() as f32);
-        let mut result = Outcome::default();
         for (i, (input, output)) in self.inputs.iter().zip(&outputs).enumerate() {
             let progress = |done: f32| {
                 bar.set((i as f32 + done) / count);
@@ -183,6 +193,8 @@ impl Make {
         } else {
             vec![self.output.clone()]
         };
+        // A link stays. A circle of links is found when the outputs are checked.
+        let outputs: Vec<PathBuf> = outputs.into_iter().map(|path| followed(&path).unwrap_or(path)).collect();
         for (i, output) in outputs.iter().enumerate() {
             if outputs[..i].contains(output) {
                 return Err(format!("two images would become `{}`; give them different names", output.display()));

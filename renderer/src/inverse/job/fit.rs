@@ -3,13 +3,16 @@
 
 use super::super::{Differentiated, GradientError, Target};
 use super::smooth::{of_image, unevenness};
+use super::target_picture::not_finite;
 use super::{Job, Planned};
 use crate::film::{Picture, Tile, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
 use glam::Vec3;
 use kernels::jobs::Point;
+use kernels::optimise::review::is_small;
 use kernels::optimise::{OptimiseError, Optimiser};
 use kernels::{Arrangement, Buffer, Control};
+use ssl_compiler::diagnostics::Diagnostic;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,9 +87,13 @@ pub struct Fit {
     pub(super) step: u64,
     pub(super) history: Vec<Point>,
     pub(super) left_out: u64,
+    /// Of each kind of finding about a picture, those of the first picture that has any.
+    pub(super) findings: Vec<Diagnostic>,
     /// By parameter, pairs of vertices with an edge between them, where their values are to be smooth.
     edges: BTreeMap<usize, Vec<[u32; 2]>>,
     threads: usize,
+    /// The floats with which the fit began, if they are few.
+    pub(super) starts: Vec<f32>,
 }
 
 impl Fit {
@@ -112,7 +119,19 @@ impl Fit {
             _ => None,
         });
         let edges = of_vertices.collect();
-        Ok(Fit { job, scene, movers, step: 0, history: Vec::new(), left_out: 0, edges, threads })
+        let starts = if is_small(values.len(), job.steps) { values } else { Vec::new() };
+        Ok(Fit {
+            job,
+            scene,
+            movers,
+            step: 0,
+            history: Vec::new(),
+            left_out: 0,
+            findings: Vec::new(),
+            edges,
+            threads,
+            starts,
+        })
     }
 
     pub fn step(&self) -> u64 {
@@ -130,6 +149,11 @@ impl Fit {
     /// Terms of gradients that were no numbers.
     pub fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    /// What the pictures of the fit found out about its scene.
+    pub fn findings(&self) -> &[Diagnostic] {
+        &self.findings
     }
 
     /// Takes the steps that are left.
@@ -160,28 +184,44 @@ impl Fit {
         Ok(())
     }
 
+    /// The loss of all views as a step would find it, with the same samples.
+    pub(super) fn loss(&mut self, cancel: &AtomicBool) -> Result<f64, FitError> {
+        let mut loss = 0.0;
+        for view in 0..self.job.targets.len() {
+            let picture = self.picture(view, 0, self.job.samples, cancel)?;
+            loss += self.compare(view, picture)?.0;
+        }
+        Ok(loss + self.add_unevenness(&mut vec![0.0; self.scene.len()]))
+    }
+
+    /// What the picture of a view adds to the loss, and the gradient of that by its pixels.
+    fn compare(&self, view: usize, mut picture: Picture) -> Result<(f64, Vec<Vec3>), FitError> {
+        let gain = self.gain(view);
+        picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);
+        let target = self.job.target(view, self.step);
+        let weight = target.weight / self.job.targets.len() as f32;
+        let pictures = (&picture.pixels[..], &target.pixels[..]);
+        let (loss, gradient) = self.job.loss.compare(pictures, target.size.0, target.mask.as_deref());
+        if !loss.is_finite() {
+            return Err(FitError::Scene(not_a_number(loss, view, self.step, &picture)));
+        }
+        Ok((loss * f64::from(weight), gradient.into_iter().map(|g| g * (weight * gain)).collect()))
+    }
+
     /// The loss of all views, and its gradient.
-    fn gradient(
+    pub(super) fn gradient(
         &mut self,
         cancel: &AtomicBool,
         mut watch: Option<&mut dyn Watch>,
     ) -> Result<(f64, Vec<f32>), FitError> {
         let (mut loss, mut sum) = (0.0, vec![0.0; self.scene.len()]);
         for view in 0..self.job.targets.len() {
-            let mut picture = self.picture(view, 0, self.job.samples, cancel)?;
+            let picture = self.picture(view, 0, self.job.samples, cancel)?;
             if let Some(watch) = &mut watch {
                 watch.seen(self.step, view, &picture, self.developed())?;
             }
-            let gain = self.gain(view);
-            picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);
-            let target = self.job.target(view, self.step);
-            let weight = target.weight / self.job.targets.len() as f32;
-            let (of_view, gradient) = {
-                let pictures = (&picture.pixels[..], &target.pixels[..]);
-                self.job.loss.compare(pictures, target.size.0, target.mask.as_deref())
-            };
-            loss += of_view * f64::from(weight);
-            let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * (weight * gain)).collect();
+            let (of_view, gradient) = self.compare(view, picture)?;
+            loss += of_view;
             // Other samples than those of the picture: noise that both have would be squared.
             let options = self.options(view, 1, self.job.gradient_samples);
             let found = self.pull_back(&options, &gradient, cancel).map_err(|e| match e {
@@ -267,10 +307,13 @@ impl Fit {
         let options = self.options(view, pass, samples);
         let output = render(&mut self.scene.scene, &options, cancel, &|_| ());
         let output = output.map_err(|e: RenderError| FitError::Gradient(e.into()))?;
-        match cancel.load(Ordering::Relaxed) {
-            true => Err(FitError::Cancelled),
-            false => Ok(output.picture),
+        if cancel.load(Ordering::Relaxed) {
+            return Err(FitError::Cancelled);
         }
+        let is_told = |found: &Diagnostic| self.findings.iter().any(|told| told.code == found.code);
+        let new: Vec<Diagnostic> = output.diagnostics.list.iter().filter(|found| !is_told(found)).cloned().collect();
+        self.findings.extend(new);
+        Ok(output.picture)
     }
 
     /// What a pass over a view renders. Each step, view and pass has a seed of its own.
@@ -318,4 +361,13 @@ impl Fit {
         let Mover { range, values, .. } = &mut self.movers[mover];
         (range, values)
     }
+}
+
+/// Why the loss of a view is no number.
+fn not_a_number(loss: f64, view: usize, step: u64, picture: &Picture) -> String {
+    let pixel = match not_finite(&picture.pixels, picture.width) {
+        Some((x, y, pixel)) => format!("its pixel ({x}, {y}) is {pixel}"),
+        None => "its pixels, or the weight of the view, are too large".to_owned(),
+    };
+    format!("the loss of view {view} is {loss} after {step} steps: {pixel}")
 }

@@ -8,6 +8,7 @@ mod fit;
 pub mod keys;
 mod loss;
 mod result;
+mod review;
 mod smooth;
 mod ssim;
 mod state;
@@ -16,10 +17,10 @@ mod target_picture;
 
 pub use fit::{Fit, FitError, Watch};
 pub use loss::Loss;
-pub use result::{files, scene_text};
+pub use result::{file_names, files, scene_text};
 pub use target::Target;
 
-use super::{Differentiated, NotDifferentiable, Parameter, choose, gradient, list};
+use super::{Differentiated, NotDifferentiable, Parameter, choose, gradient, list, not_chosen};
 use crate::scene::{Scene, Setting};
 use coarse::Stages;
 use file::JobFile;
@@ -113,7 +114,7 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         let found = match choose(&all, table.buffer.get_ref()) {
             Ok(found) => found,
             Err(hint) => {
-                let message = format!("the scene has no parameter `{}`", table.buffer.get_ref());
+                let (message, hint) = not_chosen(scene, table.buffer.get_ref(), hint);
                 context.error(&codes::UNKNOWN_NAME, at, message, hint);
                 continue;
             }
@@ -263,6 +264,16 @@ fn stages(file: &JobFile, context: &mut Context) -> Option<Stages> {
 }
 
 impl Job {
+    /// How many views there are.
+    pub fn views(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The steps of the whole job.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// What is fitted.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters

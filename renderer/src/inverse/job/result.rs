@@ -31,6 +31,11 @@ pub fn files(scene: &Differentiated) -> Result<Vec<(String, Vec<u8>)>, String> {
     encoded.collect()
 }
 
+/// The names of these files.
+pub fn file_names(scene: &Differentiated) -> Vec<String> {
+    scene.parameters().iter().filter(|p| p.is_field()).map(|p| file_of(p, scene.parameters())).collect()
+}
+
 /// The file of an image or of a table, one of its own among those of all parameters.
 fn file_of(parameter: &Parameter, all: &[Parameter]) -> String {
     // A name may have what no name of a file can have.

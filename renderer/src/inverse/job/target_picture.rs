@@ -55,12 +55,19 @@ impl Read {
             let of_none = self.pixels.iter_mut().zip(weights).filter(|(_, weight)| **weight == 0.0);
             of_none.for_each(|(pixel, _)| *pixel = Vec3::ZERO);
         }
-        let Some(at) = self.pixels.iter().position(|pixel| !pixel.is_finite()) else { return Some(()) };
-        let message = format!("`{}` has {} {}", context.path(target).display(), self.pixels[at], place(at, self.size));
+        let Some((x, y, pixel)) = not_finite(&self.pixels, self.size.0) else { return Some(()) };
+        let message = format!("`{}` has {pixel} at pixel ({x}, {y})", context.path(target).display());
         let hint = "light is finite; mend the picture, or let a mask be black there";
         context.error(&codes::BAD_DATA, target.span(), message, hint);
         None
     }
+}
+
+/// The first pixel that is not finite: its column, its row and its value.
+pub fn not_finite(pixels: &[Vec3], width: u32) -> Option<(usize, usize, Vec3)> {
+    let at = pixels.iter().position(|pixel| !pixel.is_finite())?;
+    let width = width.max(1) as usize;
+    Some((at % width, at / width, pixels[at]))
 }
 
 /// The target of a name; `None` after saying what is wrong.

@@ -12,6 +12,9 @@ use ssl_compiler::passes::sweeps::Sweep;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The largest whole number of a job file.
+const MOST: u64 = i64::MAX as u64;
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The job: a `.toml` or `.json` file. With `--job` or `--list`, the scene
@@ -28,10 +31,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     /// Number of steps. The default is what the job says
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=MOST))]
     pub steps: Option<u64>,
     /// Seed of the random numbers. The default is what the job says
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=MOST))]
     pub seed: Option<u64>,
     /// Set a value of the job, a buffer's file or number, or any key by its path; may be repeated: target=photo.png,
     /// size=3e-5, fit.0.rate=0.01. With `--job` or `--list`, any key of the scene: film.tone=clamp

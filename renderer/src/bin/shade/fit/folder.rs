@@ -2,10 +2,10 @@
 //! the new one.
 
 use kernels::jobs::Fit;
-use renderer::film::{check_writable, write_durably, write_whole};
+use renderer::film::{check_writable, write_durably, write_durably_by, write_whole_by};
 use ssl_compiler::input;
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 const CHECKPOINT: &str = "fit.checkpoint";
@@ -28,17 +28,33 @@ impl Folder {
         Ok(Folder { path, _lock: lock })
     }
 
+    /// Finds out before the work whether files can be written under these names, some of which may lie in folders of their own.
+    pub fn check(&self, names: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<(), String> {
+        names.into_iter().try_for_each(|name| {
+            let path = self.path.join(name);
+            make_parent(&path)?;
+            check_writable(&path).map_err(|e| e.to_string())
+        })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A result, which may lie in a folder of its own.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        self.write_by(name, |to| to.write_all(bytes))
+    }
+
+    /// The same for what is written piece by piece.
+    pub fn write_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<(), String> {
         let path = self.path.join(name);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
-        }
-        write_whole(&path, bytes).map_err(|e| e.to_string())
+        make_parent(&path)?;
+        write_whole_by(&path, write).map_err(|e| e.to_string())
     }
 
     /// The state of the fit, in place of the one before.
@@ -46,7 +62,7 @@ impl Folder {
         if !fit.has_fit() {
             return Ok(());
         }
-        self.keep_bytes(&fit.save().map_err(|e| e.to_string())?)
+        write_durably_by(&self.path.join(CHECKPOINT), |to| fit.save_to(to)).map_err(|e| e.to_string())
     }
 
     /// Likewise of a fit of another kind, by the bytes of its state.
@@ -67,6 +83,11 @@ impl Folder {
             Err(e) => Err(e),
         }
     }
+}
+
+fn make_parent(path: &Path) -> Result<(), String> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|e| format!("the folder `{}` cannot be made: {e}", folder.display()))
 }
 
 /// A lock on the folder itself, so that no file is left behind; `None` where the system cannot lock folders.

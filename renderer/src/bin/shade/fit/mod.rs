@@ -14,7 +14,7 @@ use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use ending::Run;
 use folder::Folder;
-use kernels::jobs::{self, Fit, FitError, Job, Point, Watch, codes};
+use kernels::jobs::{self, Fit, FitError, Job, Point, Watch, WriteResult, codes};
 use serde_json::json;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::sync::Arc;
@@ -103,6 +103,10 @@ fn fit(arguments: &Arguments, job: Job, folder: &Folder, cancel: &AtomicBool, mu
     if arguments.show_graph {
         return show_graph(&mut fit, folder, outcome);
     }
+    if let Err(why) = folder.check(fit.files()) {
+        let diagnostic = Diagnostic::without_place(&codes::OUTPUT, why, "look at the folder; `-o` names another one");
+        return failed(outcome, outcome::ENVIRONMENT_FAILED, diagnostic);
+    }
     if arguments.resume {
         let loaded = match folder.checkpoint() {
             Ok(Some(bytes)) => fit.load(&bytes),
@@ -134,6 +138,10 @@ fn fit(arguments: &Arguments, job: Job, folder: &Folder, cancel: &AtomicBool, mu
         kept: None,
     };
     let ended = fit.run(cancel, &mut watch);
+    if ended.is_ok() {
+        let doubts = fit.review(cancel);
+        doubts.iter().for_each(|doubt| outcome.diagnostics.push(jobs::review::warning(doubt)));
+    }
     progress.finish();
     let Watcher { files, kept, .. } = watch;
     let run = Run { ended, files, kept, first, seconds: start.elapsed().as_secs_f64() };
@@ -193,7 +201,11 @@ impl Watch for Watcher<'_> {
     }
 
     fn result(&mut self, name: &str, bytes: &[u8]) -> Result<(), FitError> {
-        self.folder.write(name, bytes).map_err(FitError::Output)?;
+        self.large_result(name, &mut |to| to.write_all(bytes))
+    }
+
+    fn large_result(&mut self, name: &str, write: &mut WriteResult<'_>) -> Result<(), FitError> {
+        self.folder.write_by(name, write).map_err(FitError::Output)?;
         if !self.files.iter().any(|file| file == name) {
             self.files.push(name.to_owned());
         }

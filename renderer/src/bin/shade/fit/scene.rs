@@ -8,8 +8,8 @@ use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use kernels::jobs::{Point, codes, plots};
 use renderer::film::{ImageFormat, Picture, ToneCurve, write};
-use renderer::inverse::job::{self, Fit, FitError, Watch};
-use renderer::inverse::{Differentiated, NotDifferentiable, Parameter, choose, list};
+use renderer::inverse::job::{self, Fit, FitError, Job, Watch};
+use renderer::inverse::{Differentiated, NotDifferentiable, Parameter, choose, list, not_chosen};
 use renderer::material::Making;
 use renderer::math::figures::number;
 use renderer::scene::{self, LoadOptions, Scene, Setting};
@@ -56,7 +56,7 @@ fn listed(scene: Scene, pattern: &str, mut outcome: Outcome) -> Outcome {
     let chosen = match chosen {
         Ok(chosen) => chosen,
         Err(hint) => {
-            let message = format!("the scene has no parameter `{pattern}`");
+            let (message, hint) = not_chosen(&scene, pattern, hint);
             let unknown = Diagnostic::without_place(&codes::UNKNOWN_NAME, message, hint);
             return failed(outcome, outcome::INPUT_AT_FAULT, unknown);
         }
@@ -121,7 +121,9 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         return failed(outcome, outcome::ENVIRONMENT_FAILED, stopped);
     }
     let name = || PathBuf::from(format!("{}-fit", file.file_stem().unwrap_or("job".as_ref()).to_string_lossy()));
-    let folder = match Folder::open(arguments.output.clone().unwrap_or_else(name)) {
+    let opened = Folder::open(arguments.output.clone().unwrap_or_else(name))
+        .and_then(|folder| folder.check(file_names(&differentiated, &job)).map(|()| folder));
+    let folder = match opened {
         Ok(folder) => folder,
         Err(why) => {
             let output = Diagnostic::without_place(&codes::OUTPUT, why, "`-o` names another folder");
@@ -202,12 +204,23 @@ impl Watch for Watcher<'_> {
     }
 
     fn seen(&mut self, step: u64, view: usize, picture: &Picture, developed: (f32, ToneCurve)) -> Result<(), FitError> {
-        let name = format!("view-{view}-step-{step}.png");
+        let name = view_name(view, step);
         let written = write(picture, &self.folder.path().join(&name), ImageFormat::Png, developed, None);
         written.map_err(|e| FitError::Output(e.to_string()))?;
         self.files.push(name);
         Ok(())
     }
+}
+
+fn view_name(view: usize, step: u64) -> String {
+    format!("view-{view}-step-{step}.png")
+}
+
+/// The files that a fit leaves in its folder when it has taken all steps.
+fn file_names(scene: &Differentiated, job: &Job) -> Vec<String> {
+    let plain = ["scene.json".to_owned()].into_iter().chain(plots(&[]).into_iter().map(|(name, _)| name.to_owned()));
+    let views = (0..job.views()).map(|view| view_name(view, job.steps()));
+    plain.chain(views).chain(job::file_names(scene)).collect()
 }
 
 /// The checkpoint, and the loss so far.
@@ -252,6 +265,10 @@ fn go(
         files: Vec::new(),
     };
     let ended = fit.run(cancel, &mut watch);
+    if ended.is_ok() {
+        let doubts = fit.review(cancel);
+        doubts.iter().for_each(|doubt| outcome.diagnostics.push(kernels::jobs::review::warning(doubt)));
+    }
     progress.finish();
     let files = watch.files;
     let mut tell = |code, message: String, hint: &str| {
@@ -269,6 +286,7 @@ fn go(
             outcome::INPUT_AT_FAULT
         }
     };
+    fit.findings().iter().for_each(|found| outcome.diagnostics.push(found.clone()));
     if fit.left_out() > 0 {
         let message = format!("{} terms of gradients were no numbers and were left out", fit.left_out());
         let hint = "look for divisions by 0 in the shaders";
