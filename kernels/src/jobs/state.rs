@@ -7,7 +7,7 @@
 //! [`Optimiser::save`]: crate::optimise::Optimiser::save
 
 use super::fit::{Fit, Point};
-use crate::npy;
+use formats::npy;
 use ssl_compiler::passes::sweeps::Sweep;
 use std::io::{self, Read, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};

@@ -90,14 +90,14 @@ fn note(kept: &mut Option<(usize, LeftOut)>, name: &str, terms: impl Iterator<It
 }
 
 /// Looks at what points add, and adds nothing.
-struct Finder<'a> {
+struct Finder<'a, 'b> {
     host: &'a dyn HostServices,
-    bound: &'a Bound<'a>,
+    bound: &'a Bound<'b>,
     /// With its lane.
     found: Mutex<Option<(usize, LeftOut)>>,
 }
 
-impl HostServices for Finder<'_> {
+impl HostServices for Finder<'_, '_> {
     fn texture(&self, request: &mut TextureRequest) {
         self.host.texture(request);
     }

@@ -1,7 +1,7 @@
 //! Saving an optimiser and going on from there, to the bit.
 
 use super::{OptimiseError, Optimiser};
-use crate::npy;
+use formats::npy;
 use std::io::{self, Read, Write};
 
 /// Begins every saved state; the number grows with the format.

@@ -10,7 +10,7 @@ pub(super) use mesh::Mesh;
 pub(super) use random::{Ends, Random};
 
 use crate::buffer::{Arrangement, Buffer, BufferError, Element};
-use crate::npy;
+use formats::npy;
 use ssl_compiler::input;
 use ssl_compiler::types::Scalar;
 use std::io::{self, Write};
