@@ -257,5 +257,5 @@ fn misspelt_statements_are_told_with_their_line() {
     image::RgbImage::new(2, 2).save(folder.0.join("3 tiles.png")).expect("the temporary folder can be written");
     let said = folder.said(&seen_from_the_front(OBJ));
     assert!(said.contains("line 3 of the library") && said.contains("did you mean `map_Kd`?"), "{said}");
-    assert!(said.contains("`disp` of its materials") && said.matches("warning").count() == 2, "{said}");
+    assert!(said.contains("`disp` of its materials") && said.matches("S0025").count() == 2, "{said}");
 }
