@@ -4,6 +4,8 @@
 use crate::generate::Random;
 use crate::grid::{Buffers, Launch, Launched, floats, launch, sweep, words};
 use crate::{Host, NATIVE_AS_LOWERED, WAYS, messages};
+use ssl_compiler::passes::ad::CallPolicy;
+use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{CompileOptions, GradientRequest, Shader, compile};
@@ -19,10 +21,22 @@ const READ: usize = 11;
 const ADDED: usize = 7;
 
 fn entry(source: &str, name: &str, way: crate::Way, gradient: Option<&GradientRequest>) -> Result<Shader, String> {
+    entry_by(source, name, way, gradient, CallPolicy::default())
+}
+
+fn entry_by(
+    source: &str,
+    name: &str,
+    way: crate::Way,
+    gradient: Option<&GradientRequest>,
+    call_policy: CallPolicy,
+) -> Result<Shader, String> {
     let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
     let mut sources = SourceMap::new();
     let file = sources.add("test.ssl", source);
-    let options = CompileOptions { gradient, ..host.options(way) };
+    let options = host.options(way);
+    let passes = Options { call_policy, ..options.passes };
+    let options = CompileOptions { gradient, passes, ..options };
     match compile(&mut sources, file, Some(name), &options) {
         Ok((kernel, _)) => Ok(kernel),
         Err(found) => Err(format!("{way:?}: {}\n{source}", messages(&found))),
@@ -151,13 +165,18 @@ impl Probe {
         Probe { at, tangents: self.tangents.clone(), cotangents: self.cotangents.clone() }
     }
 
-    fn sides(&self, forward: &Shader, gradient: &Shader) -> Sides {
+    /// What the kernel for the tangents is given.
+    fn forward(&self) -> Buffers {
         let mut given = self.at.clone();
         given.insert("s_in".to_owned(), self.at["s"].clone());
         given.extend(self.tangents.iter().map(|(name, list)| (format!("{name}_dot"), list.clone())));
         given.remove("s");
+        given
+    }
+
+    fn sides(&self, forward: &Shader, gradient: &Shader) -> Sides {
         let how = Launch { grid: GRID, fuel: AMPLE };
-        let moved = launch(forward, how, &given).buffers;
+        let moved = launch(forward, how, &self.forward()).buffers;
         let swept = sweep(gradient, how, &self.at, &self.cotangents).buffers;
         let of =
             |pairs: &mut dyn Iterator<Item = [f64; 2]>| pairs.fold([0.0; 2], |[a, b]: [f64; 2], [c, d]| [a + c, b + d]);
@@ -166,6 +185,74 @@ impl Probe {
         let [reverse, more] = of(&mut FITTED.iter().map(|f| product(&swept[*f], &floats(&self.tangents[*f]))));
         Sides { forward, reverse, size: size + more }
     }
+}
+
+/// Two files with kernels and their derivatives that mean the same: what both give has the same bits, forwards and in reverse.
+///
+/// # Errors
+/// They differ, or a kernel is refused.
+pub fn derivatives_are_alike(sources: [&str; 2], random: &mut Random) -> Result<(), String> {
+    let request = GradientRequest::of_all().by_buffers(FITTED);
+    let probe = Probe::new(random);
+    let how = Launch { grid: GRID, fuel: AMPLE };
+    for way in [WAYS[1], WAYS[4]] {
+        let mut found = Vec::new();
+        for source in sources {
+            let forward = entry(source, "forward", way, None)?;
+            let gradient = entry(source, "primal", way, Some(&request))?;
+            let moved = launch(&forward, how, &probe.forward()).buffers;
+            let swept = sweep(&gradient, how, &probe.at, &probe.cotangents).buffers;
+            let bits = swept.into_iter().map(|(name, list)| (name, words(&list)));
+            found.push((moved, bits.collect::<Buffers>()));
+        }
+        if found[0] != found[1] {
+            return Err(format!("{way:?}: {:?}\n{:?}\n{}\n{}", found[0], found[1], sources[0], sources[1]));
+        }
+    }
+    Ok(())
+}
+
+/// However derivatives cross calls: forward mode gives the same numbers, and the gradient is the same but for rounding. `false`
+/// if rounding says too little to judge.
+///
+/// # Errors
+/// They differ, or a kernel is refused.
+pub fn policies_agree(source: &str, random: &mut Random) -> Result<bool, String> {
+    const POLICIES: [CallPolicy; 3] = [CallPolicy::BySignature, CallPolicy::Merged, CallPolicy::Inline];
+    let request = GradientRequest::of_all().by_buffers(FITTED);
+    let (probe, how) = (Probe::new(random), Launch { grid: GRID, fuel: AMPLE });
+    let nearby = probe.nearby(random);
+    let mut all = Vec::new();
+    for policy in POLICIES {
+        let forward = entry_by(source, "forward", WAYS[4], None, policy)?;
+        let gradient = entry_by(source, "primal", WAYS[4], Some(&request), policy)?;
+        let moved = launch(&forward, how, &probe.forward()).buffers;
+        let swept = |probe: &Probe| sweep(&gradient, how, &probe.at, &probe.cotangents).buffers;
+        all.push((moved, swept(&probe), swept(&nearby)));
+    }
+    let (mut judged, (first, rest)) = (true, all.split_first().ok_or("no policies")?);
+    for ((moved, swept, _), policy) in rest.iter().zip(&POLICIES[1..]) {
+        for (name, list) in moved {
+            let same = |(a, b): (&f32, &f32)| a == b || (a.is_nan() && b.is_nan());
+            if !floats(list).iter().zip(&floats(&first.0[name])).all(same) {
+                return Err(format!("{policy:?}, {name}: {list:?}\n{:?}\n{source}", first.0[name]));
+            }
+        }
+        for (name, list) in swept {
+            let (known, near) = (&first.1[name], &first.2[name]);
+            let larger = |a: f32, b: f32| if a >= b || a.is_nan() { a } else { b };
+            let largest = |f: &dyn Fn(usize) -> f32| (0..list.len()).map(f).fold(0.0, larger);
+            let size = largest(&|i| known[i].abs());
+            let slack = largest(&|i| (known[i] - near[i]).abs());
+            let apart = largest(&|i| (known[i] - list[i]).abs());
+            if slack.is_nan() || slack > 1e-3 * size {
+                judged = false;
+            } else if apart.is_nan() || apart > 1e-5 * size + 30.0 * slack {
+                return Err(format!("{policy:?}, by {name}: {list:?}\n{known:?}\n{source}"));
+            }
+        }
+    }
+    Ok(judged)
 }
 
 /// The gradient has the same bits on each back end, and it is the transpose. `false` if rounding says too little to judge.

@@ -234,6 +234,38 @@ fn sweep_all(source: &str, how: Launch, request: &GradientRequest, given: &Buffe
     first.unwrap()
 }
 
+// rule: diff.no_diff_calls accept
+#[test]
+fn no_gradient_goes_through_a_buffer_or_a_parameter_that_is_held() {
+    let source = "
+        float at(in buffer<float> a, int i) { return a[i] * a[i]; }
+        float held(no_diff in buffer<float> a, int i) { return at(a, i); }
+        void sum(no_diff add buffer<float> s, float x) { s[0] += x; }
+        kernel k(in buffer<float> a, in buffer<float> b, no_diff in buffer<float> c, no_diff float gain = 3.0,
+            out buffer<float> o, add buffer<float> s)
+        {
+            o = held(a, index) * b[index] + a[index] + c[index] * gain * b[index];
+            s[0] += 2.0 * b[index];
+            sum(s, 100.0 * b[index]);
+        }";
+    let request = GradientRequest::of_all().by_parameters(["gain"]).by_buffers(["a", "b", "c"]);
+    let list = |values: &[f32]| words(values);
+    let given: Buffers = [
+        ("a".to_owned(), list(&[2.0, 5.0])),
+        ("b".to_owned(), list(&[0.5, 0.25])),
+        ("c".to_owned(), list(&[1.0, 7.0])),
+        ("s".to_owned(), list(&[0.0])),
+    ]
+    .into();
+    let cotangents: Buffers = [("o".to_owned(), list(&[1.0, 1.0])), ("s".to_owned(), list(&[1.0]))].into();
+    let swept = sweep_all(source, Launch::over([2, 1, 1]), &request, &given, &cotangents);
+    assert_eq!(swept.buffers["a"], [1.0, 1.0]);
+    // a² + 3 c, and 2 for the sum.
+    assert_eq!(swept.buffers["b"], [9.0, 48.0]);
+    assert_eq!(swept.buffers["c"], [0.0, 0.0]);
+    assert_eq!(swept.parameters["gain"], [0.0]);
+}
+
 /// Compares the gradient by each float of the buffers with differences of the kernel's results.
 fn compare_with_slopes(
     source: &str,

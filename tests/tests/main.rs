@@ -5,6 +5,7 @@ mod choices;
 mod closures;
 mod code_cache;
 mod compiler;
+mod custom_effects;
 mod derivative_accuracy;
 mod derivative_modes;
 mod derivative_poison;

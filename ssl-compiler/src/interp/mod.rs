@@ -241,6 +241,10 @@ impl<R: Real> Machine<'_, R> {
                     }
                 }
                 Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(frame, data),
+                Op::Detach if frame.f.ty(data.results[0]).is_array() => {
+                    frame.copy_array(data.args[0], data.results[0]);
+                    frame.set(data.results[0], Cell::Array);
+                }
                 Op::Sample { .. } | Op::Texture { .. } => self.texture(frame, data),
                 Op::TextureAdjoint { word, level } => self.texture_adjoint(frame, data, word, level),
                 Op::TextureSize { word, axis } => {

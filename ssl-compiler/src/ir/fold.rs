@@ -146,6 +146,8 @@ fn fold_single(op: Op, args: &Values, class: Class, constant: impl Fn(Value) -> 
         Op::BoolToInt => Some(Folded::Const(Const::Int(i32::from(boolean(0)?)))),
         Op::FloatBits => Some(Folded::Const(Const::Int(float(0)?.to_bits() as i32))),
         Op::BitsFloat => give(f32::from_bits(int(0)? as u32)),
+        // A constant has no derivative that could be cut.
+        Op::Detach => c(0).map(|_| Folded::Value(args[0])),
         Op::Finite => float(0)?.is_finite().then_some(Folded::Value(args[0])),
         _ => None,
     }

@@ -228,7 +228,8 @@ pub enum Op {
         function: super::FuncId,
         screen: u32,
     },
-    /// float → float: its value, without the derivative of `jvp` and `vjp`; exists until differentiation.
+    /// float → float, or an array of them: its value, without the derivative of `jvp` and `vjp`; exists until
+    /// differentiation.
     Detach,
     /// value, weight, residual → the value. Its derivative is that of the value plus the weight times that of the residual,
     /// whatever the weight's own derivative is: how an integral changes where its integrand jumps. Exists until

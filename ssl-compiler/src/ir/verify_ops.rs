@@ -46,7 +46,11 @@ impl Verifier<'_> {
                 }
                 (vec![], vec![Ty::Scalar(scalar)])
             }
-            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Detach | Op::Barrier(_) => (float(1), float(1)),
+            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Barrier(_) => (float(1), float(1)),
+            Op::Detach => {
+                let ty = args.first().copied().filter(|ty| ty.is_differentiable()).ok_or("takes floats")?;
+                (vec![ty], vec![ty])
+            }
             Op::Boundary => (float(3), float(1)),
             Op::Float2(_) => (float(2), float(1)),
             Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),

@@ -9,6 +9,16 @@ use crate::sema::buffers::POINT;
 use crate::sema::hir::{Addition, Expr, Parameter, VarId, Variable};
 use crate::types::{LeafKind, Scalar, Type};
 
+/// Marks the first column of a buffer that went through a `no_diff` parameter: no derivative goes through it from there on,
+/// into whichever function it is handed.
+const CUT: u32 = 1 << 31;
+
+/// The texture or the buffer that a parameter stands for, within the function.
+pub(super) fn passed_slot(p: &Parameter, variable: &Variable, word: u32) -> u32 {
+    let cut = p.no_diff && matches!(variable.ty, Type::Buffer { .. });
+    word | if cut { CUT } else { 0 }
+}
+
 impl Writer<'_, '_> {
     /// Declares a buffer of the kernel. Gives what the point's own element starts with, if it has one.
     pub(super) fn buffer(&mut self, variable: &Variable, p: &Parameter, role: BufferRole) -> Option<State> {
@@ -43,7 +53,7 @@ impl Writer<'_, '_> {
         match role {
             BufferRole::Out => None,
             BufferRole::In | BufferRole::Add => {
-                self.frame.textures.insert(p.variable, first as u32);
+                self.frame.textures.insert(p.variable, passed_slot(p, variable, first as u32));
                 None
             }
             BufferRole::InOut => {
@@ -70,15 +80,23 @@ impl Writer<'_, '_> {
         leaves.iter().filter_map(|leaf| if let LeafKind::Scalar(s) = leaf.kind { Some(s) } else { None }).collect()
     }
 
-    fn first_column(&self, buffer: VarId) -> u32 {
-        self.frame.textures.get(&buffer).copied().unwrap_or(0)
+    /// A buffer's first column, and whether its derivatives are cut.
+    fn first_column(&self, buffer: VarId) -> (u32, bool) {
+        let word = self.frame.textures.get(&buffer).copied().unwrap_or(0);
+        (word & !CUT, word & CUT != 0)
+    }
+
+    /// Elements, or what is added to them.
+    fn element_passed(&mut self, state: State, cut: bool) -> State {
+        if cut { state.into_iter().map(|leaf| self.detached(leaf)).collect() } else { state }
     }
 
     pub(super) fn buffer_element(&mut self, buffer: VarId, index: &Expr, element: &Type) -> State {
         let index = self.scalar(index);
-        let first = self.first_column(buffer);
+        let (first, cut) = self.first_column(buffer);
         let index = self.b.emit(Op::ClampElement(first), &[index], INT);
-        self.element_at(first, element, index)
+        let state = self.element_at(first, element, index);
+        self.element_passed(state, cut)
     }
 
     fn element_at(&mut self, first: u32, element: &Type, index: Value) -> State {
@@ -91,15 +109,16 @@ impl Writer<'_, '_> {
     }
 
     pub(super) fn buffer_length(&mut self, buffer: VarId) -> State {
-        let first = self.first_column(buffer);
+        let (first, _) = self.first_column(buffer);
         one(self.b.emit(Op::BufferLength(first), &[], INT))
     }
 
     pub(super) fn add_to(&mut self, addition: &Addition) -> State {
-        let first = self.first_column(addition.buffer);
+        let (first, cut) = self.first_column(addition.buffer);
         let index = self.scalar(&addition.index);
         let index = self.b.emit(Op::ClampElement(first), &[index], INT);
         let state = self.expr(&addition.value);
+        let state = self.element_passed(state, cut);
         let values = self.flatten(&state);
         let mut rest = values.as_slice();
         // Scalars that lie beside each other are one request.

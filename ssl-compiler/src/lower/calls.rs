@@ -1,5 +1,6 @@
 //! Calls: the IR's `call`, or the callee's body if closures are involved or the callee is a shader.
 
+use super::buffers::passed_slot;
 use super::places::View;
 use super::state::{State, one};
 use super::{Instance, TOKEN, Writer};
@@ -74,16 +75,27 @@ impl Writer<'_, '_> {
         result
     }
 
+    /// What goes into a function by a parameter, or comes out by it. No derivative goes through one that is `no_diff`, and
+    /// that is said here, within the function: so it holds for each way on which the function is reached.
+    pub(super) fn passed(&mut self, p: &Parameter, state: State) -> State {
+        if !p.no_diff {
+            return state;
+        }
+        state.into_iter().map(|leaf| self.detached(leaf)).collect()
+    }
+
     /// A function of the host's, which has plain arguments only.
     fn external(&mut self, id: FunctionId, external: u32, arguments: &[Argument], span: Span) -> State {
         let mut values = Values::new();
-        for a in arguments {
+        let function = self.cx.program.function(id);
+        for (p, a) in function.parameters.iter().zip(arguments) {
             if let Argument::In(e) = a {
                 let state = self.expr(e);
+                let state = self.passed(p, state);
                 values.extend(self.flatten(&state));
             }
         }
-        let result = self.cx.program.function(id).result.clone();
+        let result = function.result.clone();
         let types = self.cx.ir_types(&result, false);
         self.b.span = span;
         let inst = self.b.push(Op::External(external), values, &types, &[]);
@@ -128,6 +140,7 @@ impl Writer<'_, '_> {
                 let callee = std::mem::replace(&mut self.frame, caller.clone());
                 let word = self.texture_word(*t);
                 self.frame = callee;
+                let word = passed_slot(p, &function.variables[p.variable.0 as usize], word);
                 self.frame.textures.insert(p.variable, word);
                 continue;
             }
@@ -137,6 +150,7 @@ impl Writer<'_, '_> {
             match state {
                 Some(state) => {
                     let state = self.like(state, &zero);
+                    let state = self.passed(p, state);
                     self.set(slot, state);
                 }
                 None => {
@@ -149,7 +163,11 @@ impl Writer<'_, '_> {
         self.guarded_body(function, facts);
         let result = self.get(self.frame.result);
         let handed_out = function.parameters.iter().filter(|p| p.direction != Direction::In);
-        let outs: Vec<State> = handed_out.map(|p| self.get(self.frame.base + p.variable.0 as usize)).collect();
+        let mut outs: Vec<State> = Vec::new();
+        for p in handed_out {
+            let state = self.get(self.frame.base + p.variable.0 as usize);
+            outs.push(self.passed(p, state));
+        }
         self.frame = caller;
         self.inline_depth -= 1;
         for (target, state) in places.iter().zip(outs) {

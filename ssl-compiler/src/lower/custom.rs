@@ -84,7 +84,10 @@ impl Lowering<'_> {
         for p in &function.parameters {
             let variable = &function.variables[p.variable.0 as usize];
             let taken = p.direction != Direction::Out && !variable.ty.is_slot();
-            primals.push(taken.then(|| w.take(&variable.ty, variable.dynamic, &mut params)));
+            primals.push(taken.then(|| {
+                let state = w.take(&variable.ty, variable.dynamic, &mut params);
+                w.passed(p, state)
+            }));
         }
         let results = match custom.by {
             By::Substitute(by) => w.substituted(custom, by, &primals, params.collect()),
@@ -143,7 +146,7 @@ impl Writer<'_, '_> {
     ) -> Values {
         let own = self.own_values(custom, primals);
         let (function, substitute) = (self.cx.program.function(custom.instance.function), self.cx.program.function(by));
-        let callee = self.cx.instance_id(Instance { function: by, textures: custom.instance.textures.clone() });
+        let callee = self.cx.instance_id(Instance { function: by, textures: self.cx.slots_within(&custom.instance) });
         let mut args = self.laid_out(substitute, primals);
         // Both have the same types, but may keep arrays in other ways.
         let ins = Shapes::of(function, substitute, |direction| direction != Direction::Out, false);
@@ -152,7 +155,7 @@ impl Writer<'_, '_> {
             Mode::Forward => (&ins, &outs),
             Mode::Backward => (&outs, &ins),
         };
-        args.extend(self.reshaped(&given.own, &given.other, derivatives));
+        args.extend(self.reshaped(given, [&given.own, &given.other], derivatives));
         let head = &self.cx.functions[callee.index()];
         let (more, op): (Vec<Ty>, Op) = match custom.mode {
             Mode::Forward => (head.results.clone(), Op::Jvp { function: callee, screen: 0 }),
@@ -164,17 +167,20 @@ impl Writer<'_, '_> {
         let results = self.call_with_token(op, callee, args, &more);
         let mut all = Values::from_slice(&[self.token()]);
         all.extend(own);
-        all.extend(self.reshaped(&gives.other, &gives.own, Values::from_slice(&results[primal..])));
+        all.extend(self.reshaped(gives, [&gives.other, &gives.own], Values::from_slice(&results[primal..])));
         all
     }
 
-    /// Derivatives as one function keeps them, as another one does.
-    fn reshaped(&mut self, from: &[(Type, bool)], to: &[(Type, bool)], values: Values) -> Values {
+    /// Derivatives as one function keeps them, as another one does; zeros where none goes through.
+    fn reshaped(&mut self, shapes: &Shapes, [from, to]: [&[(Type, bool)]; 2], values: Values) -> Values {
         let mut values = values.into_iter();
         let mut all = Values::new();
-        for ((ty, memory), (_, wanted)) in from.iter().zip(to) {
+        for (((ty, memory), (_, wanted)), &cut) in from.iter().zip(to).zip(&shapes.cut) {
             let leaves = self.cx.differentiable_leaves(ty);
-            let state = self.take_leaves(&leaves, *memory, &mut values);
+            let mut state = self.take_leaves(&leaves, *memory, &mut values);
+            if cut {
+                state = self.zero_leaves(&leaves);
+            }
             all.extend(self.hand_over_leaves(&state, &leaves, *wanted));
         }
         all
@@ -230,7 +236,8 @@ impl Writer<'_, '_> {
             states.push(Some(of_result));
         }
         let target = self.cx.program.function(by.by);
-        let callee = self.cx.instance_id(Instance { function: by.by, textures: custom.instance.textures.clone() });
+        let callee =
+            self.cx.instance_id(Instance { function: by.by, textures: self.cx.slots_within(&custom.instance) });
         let args = self.laid_out(target, &states);
         let mut results = self.call_with_token(Op::Call(callee), callee, args, &[]).into_iter();
         let result = self.take(&target.result, false, &mut results);
@@ -307,6 +314,8 @@ impl Writer<'_, '_> {
 struct Shapes {
     own: Vec<(Type, bool)>,
     other: Vec<(Type, bool)>,
+    /// Which of them are `no_diff`: the author's promise about the function holds whatever its substitute says.
+    cut: Vec<bool>,
 }
 
 impl Shapes {
@@ -320,6 +329,8 @@ impl Shapes {
             };
             first.into_iter().chain(parameters.map(one)).collect()
         };
-        Shapes { own: shapes(own), other: shapes(other) }
+        let parameters = own.parameters.iter().filter(|p| wanted(p.direction));
+        let cut = result.then_some(false).into_iter().chain(parameters.map(|p| p.no_diff)).collect();
+        Shapes { own: shapes(own), other: shapes(other), cut }
     }
 }

@@ -73,7 +73,10 @@ impl Writer<'_, '_> {
         let take = |p: &Parameter| {
             let variable = &function.variables[p.variable.0 as usize];
             let plain = p.direction != Direction::Out && !variable.ty.is_slot();
-            plain.then(|| self.take(&variable.ty, variable.dynamic, params))
+            plain.then(|| {
+                let state = self.take(&variable.ty, variable.dynamic, params);
+                self.passed(p, state)
+            })
         };
         function.parameters.iter().map(take).collect()
     }

@@ -20,13 +20,17 @@ impl Writer<'_, '_> {
         let slot = self.frame.base + p.variable.0 as usize;
         if !function.is_shader && p.direction != Direction::Out {
             let state = self.input_rows(variable);
+            let state = self.passed(p, state);
             return self.set(slot, state);
         }
         if let Some(role) = p.buffer {
             self.b.span = variable.span;
             let start = self.buffer(variable, p, role);
             match start {
-                Some(state) => self.set(slot, state),
+                Some(state) => {
+                    let state = self.passed(p, state);
+                    self.set(slot, state);
+                }
                 None if role == BufferRole::Out => {
                     let zero = self.zero_variable(p.variable);
                     self.set_unnamed(slot, zero);
@@ -56,6 +60,7 @@ impl Writer<'_, '_> {
             };
             self.b.span = variable.span;
             let state = self.parameter_words(variable, (p.metadata.clone(), p.default.is_some()), &default);
+            let state = self.passed(p, state);
             self.set(slot, state);
         }
     }
@@ -156,6 +161,7 @@ impl Writer<'_, '_> {
         for p in function.parameters.iter().filter(|p| p.direction != Direction::In) {
             let variable = &function.variables[p.variable.0 as usize];
             let state = self.get(self.frame.base + p.variable.0 as usize);
+            let state = self.passed(p, state);
             if p.buffer.is_some() {
                 let buffers = &mut self.cx.interface.buffers;
                 if let Some(buffer) = buffers.iter_mut().find(|b| b.name == variable.name) {

@@ -123,12 +123,7 @@ impl Writer<'_, '_> {
         };
         match leaf {
             LeafState::Value(v) => match self.b.ty(v) {
-                FLOAT => LeafState::Value(self.b.emit(Op::Detach, &[v], FLOAT)),
-                Ty::Array(Scalar::Float, n) => {
-                    let elements = self.scatter(v, n as usize);
-                    let elements = cut(self, elements);
-                    LeafState::Value(self.gather(&elements))
-                }
+                ty if ty.is_differentiable() => LeafState::Value(self.b.emit(Op::Detach, &[v], ty)),
                 _ => LeafState::Value(v),
             },
             LeafState::Exploded(list) if list.first().is_some_and(|&v| self.b.ty(v) == FLOAT) => {

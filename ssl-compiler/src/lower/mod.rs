@@ -36,7 +36,7 @@ use crate::runtime::interface::Metadata;
 use crate::runtime::linked::Facet;
 use crate::runtime::{ClosureId, ExternalRegistry, GlobalsLayout, ParameterBlock, ShaderInterface, Texts, TextureDesc};
 use crate::sema::Checked;
-use crate::sema::hir::{FunctionId, Program, VarId};
+use crate::sema::hir::{self, FunctionId, Program, VarId};
 use crate::source::Span;
 use crate::syntax::ast::Direction;
 use crate::types::Type;
@@ -349,9 +349,10 @@ impl<'a> Lowering<'a> {
             return self.linked(id, slot);
         }
         if let Some(external) = function.external {
-            return self.external_body(id, external);
+            return self.external_body(id, function, external);
         }
         let facts = *self.facts.of(instance.function);
+        let mut textures = self.slots_within(instance).into_iter();
         let head = self.functions[id.index()].clone();
         let params: Values = Values::from_slice(head.params());
         let mut w = self.writer(head, instance.function);
@@ -360,11 +361,10 @@ impl<'a> Lowering<'a> {
             let token = params.next();
             w.env[TOKEN] = token.map(|t| State::from_elem(LeafState::Value(t), 1));
         }
-        let mut textures = instance.textures.iter();
         w.enter_frame(instance.function);
         for p in &function.parameters {
             if function.variables[p.variable.0 as usize].ty.is_slot() {
-                if let Some(&word) = textures.next() {
+                if let Some(word) = textures.next() {
                     w.frame.textures.insert(p.variable, word);
                 }
                 continue;
@@ -378,6 +378,7 @@ impl<'a> Lowering<'a> {
             }
             let variable = &function.variables[p.variable.0 as usize];
             let state = w.take(&variable.ty, variable.dynamic, &mut params);
+            let state = w.passed(p, state);
             w.set(slot, state);
         }
         w.guarded_body(function, facts);
@@ -389,6 +390,7 @@ impl<'a> Lowering<'a> {
         results.extend(w.hand_over(&result, &function.result, false));
         for p in function.parameters.iter().filter(|p| p.direction != Direction::In) {
             let state = w.get(w.frame.base + p.variable.0 as usize);
+            let state = w.passed(p, state);
             let variable = &function.variables[p.variable.0 as usize];
             results.extend(w.hand_over(&state, &variable.ty, variable.dynamic));
         }
@@ -397,13 +399,30 @@ impl<'a> Lowering<'a> {
         self.functions[id.index()] = written;
     }
 
+    /// The textures and the buffers of an instance, as its body sees them.
+    fn slots_within(&self, instance: &Instance) -> Vec<u32> {
+        let function = self.program.function(instance.function);
+        let of = |p: &hir::Parameter| &function.variables[p.variable.0 as usize];
+        let slots = function.parameters.iter().filter(|p| of(p).ty.is_slot());
+        slots.zip(&instance.textures).map(|(p, &word)| buffers::passed_slot(p, of(p), word)).collect()
+    }
+
     /// A function of the host's as one of the module, to be differentiated.
-    fn external_body(&mut self, id: FuncId, external: u32) {
+    fn external_body(&mut self, id: FuncId, function: &hir::Function, external: u32) {
         let head = self.functions[id.index()].clone();
         let (types, params) = (head.results.clone(), Values::from_slice(head.params()));
         let mut b = Builder::new(head);
-        let plain = |types: &[Ty]| usize::from(types.first() == Some(&Ty::Token));
-        let (first, args) = (plain(&types), params.iter().copied().skip(plain(&types)).collect());
+        let first = usize::from(types.first() == Some(&Ty::Token));
+        let mut given = params.iter().copied().skip(first);
+        let mut args = Values::new();
+        for p in &function.parameters {
+            let count = self.ir_types(&function.variables[p.variable.0 as usize].ty, false).len();
+            for v in given.by_ref().take(count) {
+                let ty = b.ty(v);
+                let cut = p.no_diff && ty.is_differentiable();
+                args.push(if cut { b.emit(ir::Op::Detach, &[v], ty) } else { v });
+            }
+        }
         let inst = b.push(ir::Op::External(external), args, &types[first..], &[]);
         let mut results = Values::from_slice(&params[..first]);
         results.extend(b.results(inst).iter().copied());

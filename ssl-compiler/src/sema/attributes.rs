@@ -229,6 +229,10 @@ impl Checker<'_> {
         let is_shader = |id: &&FunctionId| self.program.function(**id).is_shader;
         let functions: Vec<FunctionId> = all.iter().filter(|id| !is_shader(id)).copied().collect();
         if functions.is_empty() {
+            if let Some((name, _)) = self.generics_of(f, a) {
+                self.refuse_generic(f, &name, a);
+                return None;
+            }
             let message = format!("there is no function `{name}`");
             self.unknown(&codes::UNKNOWN_FUNCTION, (name, *span), message, Self::advise_function);
             return None;
@@ -238,8 +242,19 @@ impl Checker<'_> {
 
     /// `[ForwardDerivative(g)]` before `f`.
     fn custom(&mut self, f: FunctionId, a: &Attribute, stand: Stand) {
-        let Some((name, candidates)) = self.named_functions(f, a) else { return };
+        let generic = self.generics_of(f, a);
+        let named = match &generic {
+            Some((name, _)) => Some((name.clone(), Vec::new())),
+            None => self.named_functions(f, a),
+        };
+        let Some((name, mut candidates)) = named else { return };
         let Some(wanted) = self.wanted(f, a, stand) else { return };
+        if let Some((name, generics)) = &generic {
+            candidates = self.standing_instances((name, generics), wanted, a);
+            if candidates.is_empty() {
+                return;
+            }
+        }
         match candidates.iter().find(|g| **g != f && self.takes_and_gives_the_same(**g, wanted)) {
             Some(g) => self.let_stand(f, Custom { by: *g, derived: wanted }, a, stand),
             None if candidates == [f] => {

@@ -68,6 +68,17 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Reports that a type has no differential, where an interface asks for one.
+    fn without_differential(&mut self, ty: &Type, of: InterfaceId, place: Span) {
+        let (name, interface) = (self.name_of(ty), self.interface_name(of));
+        let message = format!("{name} has no differential, and `{interface}` asks for one");
+        let hint = format!(
+            "an empty differential cannot be: give the struct a float, which may stay unused, or leave `IDifferentiable` out \
+             of `{interface}`: functions that take values of it can be differentiated all the same"
+        );
+        self.error(&codes::NO_DIFFERENTIAL, place, message, hint);
+    }
+
     /// Lets a type conform to an interface; what it lacks is reported.
     fn conform(&mut self, ty: &Type, id: InterfaceId, place: Span) {
         let all = self.interfaces.list[id.0].all.clone();
@@ -75,8 +86,12 @@ impl<'a> Checker<'a> {
             return;
         }
         let mut lacks: Vec<(Option<Span>, String)> = Vec::new();
+        let of = id;
         for id in &all {
             match *id {
+                DIFFERENTIABLE if of != DIFFERENTIABLE && self.differential(ty).is_none() => {
+                    self.without_differential(ty, of, place);
+                }
                 DIFFERENTIABLE => {
                     if self.differential_of(ty, place) != Type::Error {
                         self.check_operations(ty, place);

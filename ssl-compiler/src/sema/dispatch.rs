@@ -63,11 +63,26 @@ impl<'a> Checker<'a> {
                 show(other),
                 self.name_of(&held[other])
             );
-            let hint = format!("write a generic function, `f<T : {}>(T x)`", self.interface_name(id));
+            let own = self.interface_name(id);
+            let mut hint = format!("write a generic function, `f<T : {own}>(T x)`");
+            if let Some(bound) = self.bound_of_type(id, &name) {
+                hint = format!(
+                    "let the methods of `{own}` and of its structs take and give `{bound}` in place of `{name}`: it holds a value of each; or {hint}"
+                );
+            }
             self.not_a_type(id, &why, &hint, None);
             return false;
         }
         true
+    }
+
+    /// The interface of the author's to which an associated type conforms, if there is one.
+    fn bound_of_type(&self, id: InterfaceId, name: &str) -> Option<String> {
+        let interfaces = &self.interfaces.list;
+        let mut types = interfaces[id.0].all.iter().flat_map(|of| &interfaces[of.0].types);
+        let (_, bounds) = types.find(|(known, _)| known == name)?;
+        let bound = bounds.iter().find(|bound| interfaces[bound.0].decl.is_some())?;
+        Some(self.interface_name(*bound).to_owned())
     }
 
     /// Says why an interface cannot be a type of values.

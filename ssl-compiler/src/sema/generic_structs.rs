@@ -139,6 +139,9 @@ impl<'a> Checker<'a> {
     /// `Pair<float, 3>`
     pub(super) fn generic_type(&mut self, name: &Ident, types: &[GenericArgument]) -> Type {
         let Some(id) = self.generic_struct_named(name) else {
+            if self.is_broken(&name.text) {
+                return Type::Error;
+            }
             let message = match self.later.types.contains_key(&name.text) {
                 true => format!("the type `{}` is declared only further down", name.text),
                 false => format!("there is no generic struct `{}`", name.text),
@@ -231,17 +234,15 @@ impl<'a> Checker<'a> {
         let name = self.name_with(&decl.name.text, &list);
         let parent = self.local.function.map(|f| self.any_length.origin(f));
         self.generic_structs.open.push((id, list.clone(), place));
-        let of_struct = self.bound_in(file, bindings.clone(), |c| {
-            let of_struct = c.structure(decl, &name);
-            c.choose_differential(of_struct, decl);
-            of_struct
-        });
+        let of_struct = self.bound_in(file, bindings.clone(), |c| c.structure(decl, &name));
         self.generic_structs.open.pop();
         let ty = Type::Struct(of_struct);
         self.generic_structs.list[id.0].made.insert(list.clone(), ty.clone());
-        self.generic_structs
-            .made
-            .insert(of_struct, Made { of: id, list, ty: ty.clone(), place, parent, used: place.is_some() });
+        let used = place.is_some();
+        self.generic_structs.made.insert(of_struct, Made { of: id, list, ty: ty.clone(), place, parent, used });
+        // Its members are known, so that it may be its own differential. To name itself is no use of it.
+        self.bound_in(file, bindings.clone(), |c| c.choose_differential(of_struct, decl));
+        self.generic_structs.made.get_mut(&of_struct).into_iter().for_each(|made| made.used = used);
         // Those of the file that is being declared are not of this struct.
         let attributed = std::mem::take(&mut self.attributed);
         self.bound_in(file, bindings, |c| c.conforming((&ty, true), decl.name.span, &decl.body, file));

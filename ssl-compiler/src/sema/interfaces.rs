@@ -143,6 +143,11 @@ impl<'a> Checker<'a> {
             if self.is_broken(&name.text) {
                 continue;
             }
+            if self.diagnostics.is_full() {
+                // Counted only.
+                self.error(&codes::UNKNOWN_TYPE, name.span, "", "");
+                continue;
+            }
             let known: Vec<String> = self.scope.interfaces.keys().cloned().chain(BUILT_IN.map(str::to_owned)).collect();
             let message = format!("there is no interface `{}`", name.text);
             if let Some(d) = self.no_interface(name) {

@@ -21,6 +21,7 @@ mod dispatch;
 mod exprs;
 mod externals;
 mod functions;
+mod generic_derivatives;
 mod generic_instances;
 mod generic_structs;
 mod generics;

@@ -6,11 +6,13 @@
 //! their own give and take these. So differentiation sees a struct like any other.
 
 use super::Checker;
+use super::generics::Bound;
 use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::DIFFERENTIAL;
 use crate::syntax::ast::{self, Attribute, Expr, ExprKind, StructDecl};
 use crate::types::{OwnDifferential, StructField, StructId, Type};
+use std::rc::Rc;
 
 /// What says that the derivative of a member is a part of the differential.
 const DERIVATIVE_MEMBER: &str = "DerivativeMember";
@@ -23,7 +25,12 @@ impl Checker<'_> {
     pub(super) fn choose_differential(&mut self, id: StructId, decl: &StructDecl) {
         let alias = decl.body.types.iter().find(|t| t.name.text == DIFFERENTIAL);
         let chosen = alias.map(|alias| {
+            // `This` is the struct, as it is in its methods.
+            let bound = self.bound.clone();
+            let this = (ast::SELF.to_owned(), Bound::Type(Type::Struct(id)));
+            self.bound = Rc::new(bound.iter().cloned().chain([this]).collect());
             let ty = self.resolve(&alias.ty.ty, &alias.ty.dims);
+            self.bound = bound;
             (ty, alias.name.span)
         });
         let fields = self.program.types.get(id).fields.len();

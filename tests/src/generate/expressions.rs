@@ -86,7 +86,10 @@ impl Generator {
                     let inside = self.variables.iter().any(|(n, ..)| n == "level");
                     if inside { "level - 1".to_owned() } else { self.random.below(4).to_string() }
                 }
-                Direction::In => self.expr(ty, 1),
+                Direction::In => {
+                    let e = self.expr(ty, 1);
+                    if head.held[i] && self.held == Some(Held::Argument) { format!("no_diff ({e})") } else { e }
+                }
                 _ => self.stored(ty, true)?,
             });
         }

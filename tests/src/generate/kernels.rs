@@ -1,6 +1,6 @@
 //! Random kernels: they read elements of buffers at any index, write their own, and add to others.
 
-use super::{Flavour, Generator, Random, Ty};
+use super::{Flavour, Generator, Held, Random, Ty};
 
 /// What is declared beside the declarations of all programs: elements that are structs, and functions that take buffers.
 const ELEMENTS: &str = "\
@@ -65,7 +65,17 @@ pub fn kernel(random: Random, size: usize, smooth: bool) -> String {
 /// (`a_dot`, `b_dot` and `s_dot`) in forward mode. The floats go through one smooth function; where they are read and added
 /// to depends on integers alone.
 pub fn kernel_and_derivative(random: Random, size: usize) -> String {
+    smooth_pair(random, size, None)
+}
+
+/// Likewise, with functions through some of whose parameters no derivative goes.
+pub fn held_kernel_and_derivative(random: Random, size: usize, held: Held) -> String {
+    smooth_pair(random, size, Some(held))
+}
+
+fn smooth_pair(random: Random, size: usize, held: Option<Held>) -> String {
     let mut g = Generator::new(random, Flavour { smooth: true, nested_derivatives: false });
+    g.held = held;
     g.out.push_str(GLANCES);
     g.functions(size);
     let parameters = [("t", Ty::Float4), ("u", Ty::Float), ("v", Ty::Vector)];

@@ -13,7 +13,7 @@ mod statements;
 mod types;
 mod vectors;
 
-pub use kernels::{kernel, kernel_and_derivative};
+pub use kernels::{held_kernel_and_derivative, kernel, kernel_and_derivative};
 pub use random::Random;
 use std::fmt::Write;
 use types::{DECLARATIONS, GENERIC, Ty};
@@ -35,6 +35,17 @@ struct Head {
     names: Vec<String>,
     /// Its first parameter counts down.
     recursive: bool,
+    /// Through which of them no derivative goes.
+    held: Vec<bool>,
+}
+
+/// Where a program says that no derivative goes through a parameter, which comes to the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Held {
+    /// Once, before the parameter.
+    Parameter,
+    /// Before the argument of each call.
+    Argument,
 }
 
 /// Output rows of a generated program that neither are derivatives nor belong to its closure; they come first.
@@ -74,6 +85,8 @@ struct Generator {
     buffers: bool,
     /// Indices of buffers around here.
     reading: usize,
+    /// Whether derivatives end at some parameters.
+    held: Option<Held>,
 }
 
 /// A program whose shader is called `main`; `size` bounds its statements.
@@ -109,6 +122,7 @@ impl Generator {
             closures: 6,
             buffers: false,
             reading: 0,
+            held: None,
         }
     }
 
@@ -152,12 +166,14 @@ impl Generator {
         if recursive {
             parameters.insert(0, (Ty::Int, Direction::In));
         }
-        let mut head = Head { name: name.clone(), result, parameters, names: Vec::new(), recursive };
+        let held = parameters.iter().map(|&(ty, direction)| self.is_held(ty, direction)).collect();
+        let mut head = Head { name: name.clone(), result, parameters, names: Vec::new(), recursive, held };
         self.variables.clear();
         let mut list = Vec::new();
         for (i, (ty, direction)) in head.parameters.clone().into_iter().enumerate() {
             let parameter = if recursive && i == 0 { "level".to_owned() } else { self.name("p") };
             let word = match direction {
+                Direction::In if head.held[i] && self.held == Some(Held::Parameter) => "no_diff ",
                 Direction::In => "",
                 Direction::Out => "out ",
                 Direction::InOut => "inout ",
@@ -185,6 +201,11 @@ impl Generator {
         if !recursive {
             self.functions.push(head);
         }
+    }
+
+    fn is_held(&mut self, ty: Ty, direction: Direction) -> bool {
+        let floats = matches!(ty, Ty::Float | Ty::Float2 | Ty::Vector | Ty::Float4 | Ty::Matrix);
+        self.held.is_some() && floats && direction == Direction::In && self.random.chance(40)
     }
 
     fn shader(&mut self) {

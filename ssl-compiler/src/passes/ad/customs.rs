@@ -60,8 +60,8 @@ fn transpose(module: &mut Module, id: FuncId, inst: Inst, derivative: FuncId, ou
     f.insts[inst.index()] = InstData { op: Op::Vjp { function: derivative, screen: 0 }, args, results, ..old };
 }
 
-/// A zero in front of an instruction.
-fn zero(f: &mut Function, ty: Ty, span: crate::source::Span, out: &mut Vec<Inst>) -> Value {
+/// A zero behind the instructions so far.
+pub(super) fn zero(f: &mut Function, ty: Ty, span: crate::source::Span, out: &mut Vec<Inst>) -> Value {
     let mut push = |f: &mut Function, op: Op, args: Values, ty: Ty| {
         let value = f.new_value(ty);
         let results = smallvec::smallvec![value];

@@ -334,7 +334,7 @@ impl Writer<'_, '_> {
             }
             // The derivative along the screen of what is constant to `jvp` and `vjp` is constant to them, too.
             Op::Detach => {
-                let detached = |v: Option<Value>| v.map(|v| self.b.emit(Op::Detach, &[v], FLOAT));
+                let detached = |v: Option<Value>| v.map(|v| self.b.emit(Op::Detach, &[v], ty));
                 operands[0].iter().copied().map(detached).collect()
             }
             _ => {

@@ -79,10 +79,21 @@ impl<'m> Lineariser<'_, 'm> {
         }
     }
 
+    /// Whether a sweep passes a call of what holds custom derivatives that it must not leave out: always where one acts,
+    /// else where somebody wants the cotangent of an argument.
+    fn is_passed(&self, data: &InstData, id: FuncId) -> bool {
+        // A backward derivative that is differentiated itself only takes the function's values from it.
+        let module = self.output.module;
+        let within = |g: FuncId| std::ptr::eq(self.source, module.function(g));
+        let within = module.function(id).custom.backward.is_some_and(within);
+        self.output.acting.acts[id.index()] && !within || data.args.iter().any(|a| self.active[a.index()])
+    }
+
     /// Who sweeps back through a call; `None` where no cotangent passes.
     fn callee(&mut self, data: &InstData, id: FuncId) -> Option<Callee> {
         let results: Vec<bool> = data.results.iter().map(|&r| self.active[r.index()]).collect();
-        let inside = self.output.uses_tape[id.index()] || self.output.adds[id.index()];
+        let acts = self.output.acting.sinks[id.index()] && self.is_passed(data, id);
+        let inside = self.output.uses_tape[id.index()] || self.output.adds[id.index()] || acts;
         if !results.iter().any(|&r| r) && !inside {
             return None;
         }
@@ -91,7 +102,7 @@ impl<'m> Lineariser<'_, 'm> {
             return Some(Callee::Backward(sweep));
         }
         match f.custom {
-            Custom { backward: Some(g), .. } => return Some(Callee::Backward(g)),
+            Custom { backward: Some(g), .. } => return Some(Callee::Backward(self.output.alone(id, g))),
             Custom { forward: Some(g), .. } => return Some(Callee::Forward(g)),
             _ => {}
         }
@@ -100,12 +111,13 @@ impl<'m> Lineariser<'_, 'm> {
         let signature = self.output.serving(id, Signature { params, results });
         // What keeps nothing on the tape cannot come apart where it takes a token.
         let again = self.undoing && token_of(f, f.params()).is_some();
-        if f.prefer == Prefer::Recompute || again {
+        let marks = self.output.marks[id.index()];
+        if f.prefer == Prefer::Recompute && !marks || again {
             let function = self.output.joint(id, &signature, false);
             return Some(Callee::Joint { function, signature });
         }
         let split = self.output.split(id, &signature);
-        if split.exports.len() > MOST_HANDED {
+        if split.exports.len() > MOST_HANDED && !marks {
             let function = self.output.joint(id, &signature, false);
             return Some(Callee::Joint { function, signature });
         }

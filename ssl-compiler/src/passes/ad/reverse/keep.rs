@@ -163,6 +163,7 @@ impl Decision<'_> {
                     let read = matches!(data.op, Op::Element { .. } | Op::BufferLength(_));
                     let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. })
                         || read
+                        || data.op == Op::Detach
                         || self.unchanged.contains(&v);
                     price = price.saturating_add(if free { 0 } else { data.op.facts().price });
                     work.extend(&data.args);
@@ -207,6 +208,7 @@ impl Decision<'_> {
 pub(super) fn can_run_again(f: &Function, data: &InstData, at_any_price: bool) -> bool {
     let scalars = data.args.iter().chain(&data.results).all(|&v| !f.ty(v).is_array());
     match data.op.facts().reach {
+        _ if data.op == Op::Detach => scalars,
         Reach::Nothing | Reach::Block => scalars && data.results.len() == 1,
         Reach::Counter | Reach::PureHost => at_any_price && scalars,
         Reach::Inside if at_any_price && scalars && !data.op.is_loop() => {

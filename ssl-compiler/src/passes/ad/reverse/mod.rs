@@ -13,6 +13,8 @@
 //! apart, into one that runs forwards and hands over what the other one, which sweeps back, is to know. Functions
 //! that recurse hand it over on the tape.
 
+mod acting;
+mod alone;
 mod arrays;
 mod calls;
 mod checkpoint;
@@ -34,6 +36,7 @@ use crate::ir::*;
 use crate::passes::hoist;
 use crate::passes::remarks::Remarks;
 use crate::source::Span;
+use acting::Acting;
 use checkpoint::Rewritten;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -100,11 +103,14 @@ pub(super) fn resolve(
         tape: first_free_tape(module, &calls, ready),
         names: module.functions.iter().map(|f| f.name.clone()).collect(),
         mirrored: HashMap::new(),
+        alone: HashMap::new(),
         rewritten,
         remarks,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
         shows: holding(module, &calls, |op| shows(module, op)),
+        marks: running(module, &calls, |op| leaves_marks(module, op)),
         adds: holding(module, &calls, |op| has_cotangent(module, op)),
+        acting: Acting::of(module, &calls),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         drifts: drift.then(Vec::new),
         refused: None,
@@ -168,6 +174,32 @@ fn holding(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> V
     holds
 }
 
+/// Likewise, what it runs: a custom derivative counts where one is asked for only, not where the function is called.
+fn running(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> Vec<bool> {
+    let mut holds: Vec<bool> = module.functions.iter().map(|_| false).collect();
+    let mut runs: Vec<Vec<FuncId>> = module.functions.iter().map(|_| Vec::new()).collect();
+    for ((f, holds), runs) in module.functions.iter().zip(&mut holds).zip(&mut runs) {
+        f.walk(|_, data| {
+            *holds |= wanted(data.op);
+            runs.extend(data.op.callee());
+            if let Op::Jvp { function, .. } | Op::Vjp { function, .. } = data.op {
+                runs.extend(module.function(function).custom.functions());
+            }
+        });
+    }
+    for component in &calls.components {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for f in component.iter().map(|f| f.index()) {
+                let found = !holds[f] && runs[f].iter().any(|callee| holds[callee.index()]);
+                holds[f] |= found;
+                changed |= found;
+            }
+        }
+    }
+    holds
+}
+
 /// The first tape on which nothing is that functions to be differentiated put there. Between the pushes and pops that an
 /// earlier sweep left in them, there is no room on its tape for what a sweep through them keeps: that stays until the
 /// end of it.
@@ -189,9 +221,14 @@ fn first_free_tape(module: &Module, calls: &CallGraph, ready: &dyn Fn(FuncId) ->
 
 /// Whether running an operation once more shows, but for what it costs.
 fn shows(module: &Module, op: Op) -> bool {
+    leaves_marks(module, op) || matches!(op, Op::Push(_) | Op::Pop(_) | Op::Probe(_) | Op::Keep)
+}
+
+/// Whether somebody else sees that an operation ran, and how often.
+fn leaves_marks(module: &Module, op: Op) -> bool {
     // What is added on the way forwards falls away if nothing but the gradient is wanted.
     let adds = matches!(op, Op::AddTo(_)) && !module.gradient_columns.alone;
-    adds || matches!(op, Op::Push(_) | Op::Pop(_) | Op::Print(_) | Op::Probe(_) | Op::Keep | Op::TextureAdjoint { .. })
+    adds || matches!(op, Op::Print(_) | Op::TextureAdjoint { .. })
 }
 
 fn first_free_site(module: &Module) -> u32 {
@@ -223,12 +260,18 @@ pub(super) struct Output<'m> {
     names: HashSet<String>,
     /// The sites at which cotangents of values with a site of their own travel.
     mirrored: HashMap<Site, Site>,
+    /// Backward derivatives of the author's, and those that do not run their function.
+    alone: HashMap<FuncId, FuncId>,
     pub rewritten: Rewritten,
     pub remarks: &'m mut Remarks,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
     /// Likewise, whether it or what it calls does what must not be done twice.
     shows: Vec<bool>,
+    /// Likewise, whether it adds to buffers or prints, so that no sweep may run it again.
+    pub marks: Vec<bool>,
+    /// Custom derivatives that sweeps must not leave out.
+    pub acting: Acting,
     /// Likewise, whether it looks at texels or elements whose gradient is wanted.
     has_texels: Vec<bool>,
     /// Likewise, whether it adds to elements that have cotangents.
@@ -372,7 +415,7 @@ pub(super) fn has_cotangent(module: &Module, op: Op) -> bool {
 /// and the halves of these ways.
 ///
 /// It over-estimates what other functions do with the tape and with texels: all that a function gives that pops or looks
-/// them up is taken to come from there, and all that it takes to go there.
+/// them up is taken to come from there, and all that it takes to go there. Likewise where a custom derivative acts.
 fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> (Vec<bool>, Ways) {
     let f = output.module.function(id);
     let graph = &output.lineage.graphs[id.index()];
@@ -388,8 +431,9 @@ fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> (Vec<bool>,
             Op::Pop(_) => (true, false),
             Op::Push(_) => (false, true),
             Op::Call(callee) => {
-                let tape = output.uses_tape[callee.index()];
-                (tape || output.has_texels[callee.index()], tape || output.adds[callee.index()])
+                let (i, acting) = (callee.index(), &output.acting);
+                let tape = output.uses_tape[i];
+                (tape || output.has_texels[i] || acting.acts[i], tape || output.adds[i] || acting.sinks[i])
             }
             op => (is_wanted(output.module, op), has_cotangent(output.module, op)),
         };

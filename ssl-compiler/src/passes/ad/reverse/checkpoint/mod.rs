@@ -12,6 +12,8 @@
 mod ladder;
 
 use super::transpose::uses_inside;
+use super::{leaves_marks, running};
+use crate::analysis::call_graph::CallGraph;
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
@@ -28,7 +30,13 @@ pub(in crate::passes::ad) struct Rewritten {
 /// Rewrites the loops that ask for it, in copies of the functions that hold them.
 pub(super) fn rewrite(module: &mut Module) -> Rewritten {
     let mut rewritten = Rewritten::default();
+    if !module.functions.iter().any(|f| f.insts.iter().any(asks)) {
+        return rewritten;
+    }
+    let calls = CallGraph::of(module);
+    let marks = running(module, &calls, |op| leaves_marks(module, op));
     for id in 0..module.functions.len() {
+        keep_once(module, FuncId(id as u32), &marks);
         let mut any = false;
         module.functions[id].walk(|_, data| any |= asks(data));
         if !any {
@@ -50,6 +58,27 @@ pub(super) fn rewrite(module: &mut Module) -> Rewritten {
         module.functions.push(copy);
     }
     rewritten
+}
+
+/// Loops whose rounds add to buffers or print cannot run again: what the sweep reads is kept.
+fn keep_once(module: &mut Module, id: FuncId, marks: &[bool]) {
+    let f = module.function(id);
+    let mut kept = Vec::new();
+    f.walk(|inst, data| {
+        let mut once = false;
+        for &region in data.regions.iter().filter(|_| asks(data)) {
+            f.walk_region(region, &mut |_, inner| {
+                let marked = |callee: FuncId| marks.get(callee.index()) == Some(&true);
+                once |= leaves_marks(module, inner.op) || inner.op.callee().is_some_and(marked);
+            });
+        }
+        if once {
+            kept.push(inst);
+        }
+    });
+    for inst in kept {
+        module.functions[id.index()].insts[inst.index()].op = Op::Loop(Checkpoint::Free);
+    }
 }
 
 fn asks(data: &InstData) -> bool {
