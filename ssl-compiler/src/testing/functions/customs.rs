@@ -11,12 +11,14 @@ const OF_INVERSES: &str = "expect_inverse";
 
 /// A test for each function of which the file gives a derivative, unless a test of the file looks at its gradient.
 ///
-/// What such a test could not call, because it takes or gives closures, is left out.
+/// What such a test could not call, because it takes or gives closures, is left out, and so are instances of generic
+/// functions: no expectation could name one to say that its derivative is meant to be another one.
 pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
     let program = &checked.program;
     let is_here = |f: &Function| f.span.file == program.root;
     let mut made: Vec<TestDecl> = Vec::new();
-    for f in program.functions.iter().filter(|f| !f.is_shader && f.derived.is_none()) {
+    let is_instance = |f: &Function| f.name.ends_with('>');
+    for f in program.functions.iter().filter(|f| !f.is_shader && f.derived.is_none() && !is_instance(f)) {
         let by = |custom: Option<Custom>| custom.map(|custom| program.function(custom.by));
         let given = [("forward", by(f.attributes.forward)), ("backward", by(f.attributes.backward))];
         let functions = || [f].into_iter().chain(given.iter().filter_map(|(_, g)| *g));

@@ -62,14 +62,15 @@ pub(super) fn rewrite(module: &mut Module) -> Rewritten {
 
 /// Loops whose rounds add to buffers or print cannot run again: what the sweep reads is kept.
 fn keep_once(module: &mut Module, id: FuncId, marks: &[bool]) {
-    let f = module.function(id);
+    let whole = &*module;
+    let f = whole.function(id);
     let mut kept = Vec::new();
     f.walk(|inst, data| {
         let mut once = false;
         for &region in data.regions.iter().filter(|_| asks(data)) {
             f.walk_region(region, &mut |_, inner| {
                 let marked = |callee: FuncId| marks.get(callee.index()) == Some(&true);
-                once |= leaves_marks(module, inner.op) || inner.op.callee().is_some_and(marked);
+                once |= leaves_marks(whole, inner.op) || inner.op.callee().is_some_and(marked);
             });
         }
         if once {
