@@ -2,6 +2,7 @@
 
 use super::functions::{Appended, Judged};
 use super::numeric::Verdict;
+use super::run::Wrong;
 use crate::backend::{Lanes, OptLevel};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, Checked, CompileOptions, Roots, Target, compile_checked, lower_checked};
@@ -13,7 +14,7 @@ use crate::passes::dce;
 use crate::pipeline::{Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
-use crate::source::FileId;
+use crate::source::{FileId, Span};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -44,23 +45,39 @@ pub(super) struct Compiled<'a> {
     session: &'a Session<'a>,
     pub checked: &'a Checked,
     pub file: FileId,
-    shaders: HashMap<(String, &'static str), Result<Shader, String>>,
-    probed: HashMap<String, Result<Program, String>>,
+    shaders: HashMap<(String, &'static str), Result<Shader, Unmade>>,
+    probed: HashMap<String, Result<Program, Unmade>>,
     /// What finite differences said in this test, by shader, textures and point: it is the same on every
     /// back end.
     judged: HashMap<(String, Vec<u64>), Verdict>,
     /// The same for gradients of functions, by statement and point.
     judged_gradients: HashMap<Vec<u64>, Judged>,
     /// The file with the shaders behind it that call functions for tests.
-    pub appended: HashMap<(String, Option<i32>), Result<Appended, String>>,
+    pub appended: HashMap<(String, Option<i32>), Result<Appended, Unmade>>,
 }
 
 /// Verdicts that are kept; a test of more samples judges again.
 const MAX_JUDGED: usize = 2000;
 
-pub(super) fn first_message(diagnostics: &Diagnostics) -> String {
-    let worst = diagnostics.list.iter().find(|d| d.is_error()).or(diagnostics.list.first());
-    worst.map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
+/// Why a shader could not be compiled.
+#[derive(Clone, Debug)]
+pub(super) struct Unmade {
+    pub message: String,
+    /// The place in a file of the tests.
+    pub span: Option<Span>,
+}
+
+impl Unmade {
+    pub fn of(diagnostics: &Diagnostics) -> Unmade {
+        let worst = diagnostics.list.iter().find(|d| d.is_error()).or(diagnostics.list.first());
+        let message = worst.map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint));
+        Unmade { message, span: worst.and_then(|d| d.span) }
+    }
+
+    /// What a statement of a test then says, at the place in question rather than at its own.
+    pub fn wrong(self, statement: Span) -> Wrong {
+        Wrong::new(self.span.unwrap_or(statement), self.message)
+    }
 }
 
 impl<'a> Session<'a> {
@@ -118,21 +135,21 @@ impl<'a> Compiled<'a> {
         self.session.options()
     }
 
-    pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
+    pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, Unmade> {
         let key = (name.to_owned(), backend.name());
         if !self.shaders.contains_key(&key) {
             let target = Target { backend, opt: self.session.opt, lanes: self.session.lanes };
             let options = CompileOptions { target, ..self.options() };
             let made = compile_checked(self.checked, self.file, Some(name), &options);
-            let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));
+            let made = made.map(|(shader, _)| shader).map_err(|d| Unmade::of(&d));
             self.shaders.insert(key.clone(), made);
         }
-        self.shaders[&key].as_ref().map_err(String::clone)
+        self.shaders[&key].as_ref().map_err(Unmade::clone)
     }
 
     /// A shader that reports its sinks, and does nothing but what these need: a decision that they do not
     /// depend on is no kink of theirs.
-    pub fn probed(&mut self, name: &str) -> Result<&Program, String> {
+    pub fn probed(&mut self, name: &str) -> Result<&Program, Unmade> {
         if !self.probed.contains_key(name) {
             let options = CompileOptions { probes: true, roots: Roots::Lobes(&[]), ..self.options() };
             let made = lower_checked(self.checked, self.file, Some(name), &options, &mut |_, _| {});
@@ -140,14 +157,14 @@ impl<'a> Compiled<'a> {
                 dce::run(&mut module);
                 Program::new(module)
             });
-            let made = made.map_err(|d| first_message(&d));
+            let made = made.map_err(|d| Unmade::of(&d));
             self.probed.insert(name.to_owned(), made);
         }
-        self.probed[name].as_ref().map_err(String::clone)
+        self.probed[name].as_ref().map_err(Unmade::clone)
     }
 
     /// A shader as it is before any pass, and the passes that it goes through.
-    pub fn lowered(&self, name: &str) -> Result<(Module, Options), String> {
+    pub fn lowered(&self, name: &str) -> Result<(Module, Options), Unmade> {
         let mut lowered = None;
         let mut look = |stage: Stage, module: &Module| {
             if stage == Stage::Lowered {
@@ -155,8 +172,10 @@ impl<'a> Compiled<'a> {
             }
         };
         let options = self.options();
-        lower_checked(self.checked, self.file, Some(name), &options, &mut look).map_err(|d| first_message(&d))?;
-        lowered.map(|module| (module, options.passes)).ok_or_else(|| "the shader was not lowered".to_owned())
+        lower_checked(self.checked, self.file, Some(name), &options, &mut look).map_err(|d| Unmade::of(&d))?;
+        lowered
+            .map(|module| (module, options.passes))
+            .ok_or_else(|| Unmade { message: "the shader was not lowered".to_owned(), span: None })
     }
 
     /// Forgets what was judged, for another test.
@@ -165,15 +184,14 @@ impl<'a> Compiled<'a> {
         self.judged_gradients.clear();
     }
 
-    pub fn judged_gradient(&mut self, key: Vec<u64>, judge: impl FnOnce() -> Judged) -> Judged {
-        if let Some(judged) = self.judged_gradients.get(&key) {
-            return judged.clone();
-        }
-        let judged = judge();
+    pub fn judged_gradient(&self, key: &Vec<u64>) -> Option<Judged> {
+        self.judged_gradients.get(key).cloned()
+    }
+
+    pub fn judge_gradient(&mut self, key: Vec<u64>, judged: &Judged) {
         if self.judged_gradients.len() < MAX_JUDGED {
             self.judged_gradients.insert(key, judged.clone());
         }
-        judged
     }
 
     pub fn verdict(&self, key: &(String, Vec<u64>)) -> Option<Verdict> {

@@ -206,15 +206,16 @@ impl<'a> Arguments<'a> {
                 return Err(fault(&codes::TEST_VALUE, span, message, "write `differs = true`, or leave it out"));
             }
         };
-        Ok(Gradient { called, wrt, cotangent, tolerance, integrals: None, differs })
+        Ok(Gradient { called, wrt, cotangent, tolerance, integrals: None, more: false, differs })
     }
 
     fn integral_gradient(&mut self) -> Result<Gradient<'a>, Fault> {
         let called = called(self.next()?)?;
         let tolerance = self.tolerance_or(INTEGRAL)?;
-        let samples = self.take("samples").map_or(Ok(INTEGRAL_SAMPLES), samples_of)?;
+        let given = self.take("samples").map(samples_of).transpose()?;
+        let (integrals, more) = (Some(given.unwrap_or(INTEGRAL_SAMPLES)), given.is_none());
         let (wrt, cotangent) = (self.take("wrt"), self.take("cotangent"));
-        Ok(Gradient { called, wrt, cotangent, tolerance, integrals: Some(samples), differs: false })
+        Ok(Gradient { called, wrt, cotangent, tolerance, integrals, more, differs: false })
     }
 
     fn lobe(&mut self) -> Result<Lobe<'a>, Fault> {

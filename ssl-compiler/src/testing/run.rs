@@ -237,7 +237,7 @@ impl<'a, 'c> Run<'a, 'c> {
             given.push((parameter.text.clone(), value));
         }
         let rows = self.rows();
-        let shader = self.compiled.shader(&name.text, self.backend).map_err(|m| Wrong::new(name.span, m))?;
+        let shader = self.compiled.shader(&name.text, self.backend).map_err(|unmade| unmade.wrong(name.span))?;
         let mut parameters = ParameterBlock::new(shader.interface());
         for ((parameter, _), value) in arguments.iter().zip(&words) {
             parameters
@@ -258,7 +258,7 @@ impl<'a, 'c> Run<'a, 'c> {
     }
 
     fn argument(&mut self, shader: &str, span: Span, parameter: &Ident, e: &Expr) -> Result<Given, Wrong> {
-        let compiled = self.compiled.shader(shader, self.backend).map_err(|m| Wrong::new(span, m))?;
+        let compiled = self.compiled.shader(shader, self.backend).map_err(|unmade| unmade.wrong(span))?;
         if compiled.interface().textures.iter().any(|t| t.name == parameter.text) {
             return texture(e).map(Given::Texture).map_err(|m| Wrong::new(e.span, m));
         }

@@ -82,7 +82,7 @@ impl Run<'_, '_> {
             return Err(Wrong::new(e.span, "write the name of an output, or one of its components"));
         };
         let shader = self.ran(e.span)?.shader.clone();
-        let compiled = self.compiled.shader(&shader, self.backend).map_err(|m| Wrong::new(e.span, m))?;
+        let compiled = self.compiled.shader(&shader, self.backend).map_err(|unmade| unmade.wrong(e.span))?;
         let Some(output) = compiled.interface().outputs.iter().find(|o| o.name == *name) else {
             return Err(Wrong::new(e.span, format!("`{shader}` has no output `{name}`")));
         };
@@ -138,7 +138,7 @@ impl Run<'_, '_> {
     fn lobes(&mut self, output: &Expr) -> Result<Vec<Found>, Wrong> {
         let name = output_name(output).unwrap_or_default();
         let shader = self.ran(output.span)?.shader.clone();
-        let compiled = self.compiled.shader(&shader, self.backend).map_err(|m| Wrong::new(output.span, m))?;
+        let compiled = self.compiled.shader(&shader, self.backend).map_err(|unmade| unmade.wrong(output.span))?;
         let interface = compiled.interface().clone();
         Ok(lobes::lobes(&interface, &self.ran(output.span)?.outputs, name))
     }
@@ -199,7 +199,7 @@ impl Run<'_, '_> {
         }
         match self.verdict(shader.clone(), &seeds, tolerance, span)? {
             Verdict::Agrees(0) => {
-                let program = self.compiled.probed(&shader).map_err(|m| Wrong::new(span, m))?;
+                let program = self.compiled.probed(&shader).map_err(|unmade| unmade.wrong(span))?;
                 if program.module().has_probes() {
                     // None was reached on the way that this point goes.
                     return Err(Stop::NotSmooth);
@@ -243,7 +243,7 @@ impl Run<'_, '_> {
         if let Some(verdict) = self.compiled.verdict(&key) {
             return Ok(verdict);
         }
-        let program = self.compiled.probed(&shader).map_err(|m| Wrong::new(span, m))?;
+        let program = self.compiled.probed(&shader).map_err(|unmade| unmade.wrong(span))?;
         let Some(last) = &self.last else { return Ok(Verdict::NotSmooth) };
         let verdict = Point { program, seeds, parameters: &last.parameters, host: &last.textures }.compare(tolerance);
         self.compiled.judge(key, &verdict);
@@ -252,7 +252,7 @@ impl Run<'_, '_> {
 
     fn zero_cost(&mut self, span: Span) -> Result<(), Wrong> {
         let shader = self.ran(span)?.shader.clone();
-        let (lowered, options) = self.compiled.lowered(&shader).map_err(|m| Wrong::new(span, m))?;
+        let (lowered, options) = self.compiled.lowered(&shader).map_err(|unmade| unmade.wrong(span))?;
         let cost = zero_cost::cost(&lowered, options).map_err(|m| Wrong::new(span, m))?;
         if cost.instructions == 0 {
             return Ok(());

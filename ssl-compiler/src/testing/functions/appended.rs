@@ -1,12 +1,13 @@
 //! A tested file with shaders behind its text, and what is compiled of it.
 
+use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, Checked, CompileOptions, Target, check, compile_checked, lower_checked};
 use crate::interp::Program;
 use crate::ir::points::RESEEDED;
 use crate::jit::Shader;
 use crate::runtime::{GlobalsLayout, ShaderInterface};
-use crate::source::{FileId, SourceFile, SourceMap};
-use crate::testing::compiled::{Compiled, first_message};
+use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::testing::compiled::{Compiled, Unmade};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,12 +31,16 @@ pub(in crate::testing) struct Appended {
     checked: Checked,
     file: FileId,
     samples: Option<i32>,
-    wide: HashMap<String, Result<Arc<Wide>, String>>,
-    native: HashMap<(String, &'static str), Result<Arc<Shader>, String>>,
+    wide: HashMap<String, Result<Arc<Wide>, Unmade>>,
+    native: HashMap<(String, &'static str), Result<Arc<Shader>, Unmade>>,
 }
 
 impl Appended {
-    fn new(file: &SourceFile, behind: Behind<'_>, options: &CompileOptions<'_>) -> Result<Appended, String> {
+    fn new(
+        (tested, file): (FileId, &SourceFile),
+        behind: Behind<'_>,
+        options: &CompileOptions<'_>,
+    ) -> Result<Appended, Unmade> {
         let mut sources = SourceMap::new();
         let text = format!("{}\n{}", file.text, behind.text);
         let id = match &file.path {
@@ -44,11 +49,13 @@ impl Appended {
         };
         let mut globals = options.globals.clone();
         if behind.samples.is_some() {
-            globals.add_uniform(RESEEDED, Type::Int).map_err(|error| error.to_string())?;
+            globals
+                .add_uniform(RESEEDED, Type::Int)
+                .map_err(|error| Unmade { message: error.to_string(), span: None })?;
         }
         let (checked, diagnostics) = check(&mut sources, id, &CompileOptions { globals: &globals, ..*options });
         if diagnostics.has_errors() {
-            return Err(first_message(&diagnostics));
+            return Err(unmade(&diagnostics, id, (tested, file)));
         }
         Ok(Appended { checked, file: id, samples: behind.samples, wide: HashMap::new(), native: HashMap::new() })
     }
@@ -58,30 +65,37 @@ impl Appended {
     }
 }
 
+/// What went wrong, and where in the tested file, whose text comes first in the one that was compiled.
+fn unmade(diagnostics: &Diagnostics, compiled: FileId, (tested, file): (FileId, &SourceFile)) -> Unmade {
+    let Unmade { message, span } = Unmade::of(diagnostics);
+    let inside = |span: &Span| span.file == compiled && span.end as usize <= file.text.len();
+    Unmade { message, span: span.filter(inside).map(|span| Span { file: tested, ..span }) }
+}
+
 impl Compiled<'_> {
     /// The tested file with a text behind it, checked when it is first asked for.
-    fn appended(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<&mut Appended, String> {
+    fn appended(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<&mut Appended, Unmade> {
         let key = (behind.text.to_owned(), behind.samples);
-        let options = self.options();
-        let made = self.appended.entry(key).or_insert_with(|| Appended::new(file, behind, &options));
-        made.as_mut().map_err(|message| message.clone())
+        let (options, tested) = (self.options(), self.file);
+        let made = self.appended.entry(key).or_insert_with(|| Appended::new((tested, file), behind, &options));
+        made.as_mut().map_err(|unmade| unmade.clone())
     }
 
     /// The globals of an appended text.
-    pub fn globals(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<GlobalsLayout, String> {
+    pub fn globals(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<GlobalsLayout, Unmade> {
         Ok(self.appended(behind, file)?.checked.layout.clone())
     }
 
     /// A shader of an appended text, for the interpreter.
-    pub fn wide(&mut self, behind: Behind<'_>, name: &str, file: &SourceFile) -> Result<Arc<Wide>, String> {
-        let options = self.options();
+    pub fn wide(&mut self, behind: Behind<'_>, name: &str, file: &SourceFile) -> Result<Arc<Wide>, Unmade> {
+        let (options, tested) = (self.options(), self.file);
         let appended = self.appended(behind, file)?;
         let options = appended.options(options);
-        let Appended { checked, file, wide, .. } = appended;
+        let Appended { checked, file: id, wide, .. } = appended;
         let make = || {
-            let made = lower_checked(checked, *file, Some(name), &options, &mut |_, _| {});
+            let made = lower_checked(checked, *id, Some(name), &options, &mut |_, _| {});
             let made = made.map(|(module, interface)| Arc::new(Wide { program: Program::new(module), interface }));
-            made.map_err(|d| first_message(&d))
+            made.map_err(|d| unmade(&d, *id, (tested, file)))
         };
         wide.entry(name.to_owned()).or_insert_with(make).clone()
     }
@@ -93,16 +107,16 @@ impl Compiled<'_> {
         name: &str,
         file: &SourceFile,
         backend: BackendKind,
-    ) -> Result<Arc<Shader>, String> {
-        let session = self.session();
+    ) -> Result<Arc<Shader>, Unmade> {
+        let (session, tested) = (self.session(), self.file);
         let target = Target { backend, opt: session.opt, lanes: session.lanes };
         let options = CompileOptions { target, ..session.options() };
         let appended = self.appended(behind, file)?;
         let options = appended.options(options);
-        let Appended { checked, file, native, .. } = appended;
+        let Appended { checked, file: id, native, .. } = appended;
         let make = || {
-            let made = compile_checked(checked, *file, Some(name), &options);
-            made.map(|(shader, _)| Arc::new(shader)).map_err(|d| first_message(&d))
+            let made = compile_checked(checked, *id, Some(name), &options);
+            made.map(|(shader, _)| Arc::new(shader)).map_err(|d| unmade(&d, *id, (tested, file)))
         };
         native.entry((name.to_owned(), backend.name())).or_insert_with(make).clone()
     }

@@ -39,6 +39,7 @@ pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
             cotangent: None,
             tolerance: super::GRADIENT,
             integrals: None,
+            more: false,
             differs: false,
         };
         if plan(program, &gradient).is_ok() {

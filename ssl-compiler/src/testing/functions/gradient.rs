@@ -7,6 +7,7 @@ use super::plan::{Gradient, Plan};
 use super::point::{Point, Setting};
 use super::{is_made, show, source};
 use crate::source::Span;
+use crate::testing::compiled::Unmade;
 use crate::testing::numeric::Seeds;
 use crate::testing::run::{Run, Sink, Stop, Wrong};
 
@@ -20,10 +21,8 @@ impl Run<'_, '_> {
         let file = self.sources.get(self.compiled.file);
         let written = source::of_gradient(&checked.program.types, &plan, &file.text);
         let behind = Behind { text: &written.text, samples: None };
-        let mut wide = |name: &str| {
-            let made = self.compiled.wide(behind, name, file);
-            made.map_err(|m| Wrong::new(span, format!("`{}` has no gradient: {m}", plan.function)))
-        };
+        let mut wide =
+            |name: &str| self.compiled.wide(behind, name, file).map_err(|unmade| no_gradient(&plan, unmade, span));
         let shaders = Shaders {
             value: wide(&written.value)?,
             gradient: wide(&written.gradient)?,
@@ -33,10 +32,11 @@ impl Run<'_, '_> {
         let along = selected(&plan);
         let setting = Setting::new(self, &plan.inputs, &written.names);
         let key = key(span, &setting.seeds, &point);
-        let judged = self.compiled.judged_gradient(key, || {
+        let judged = self.compiled.judged_gradient(&key).unwrap_or_else(|| {
             let (setting, shaders, point) = (&setting, &shaders, &point);
             Judge { setting, shaders, point, along: &along, tolerance: asked.tolerance }.judge()
         });
+        self.compiled.judge_gradient(key, &judged);
         let expected = match judged {
             Judged::NotSmooth => return Err(Stop::NotSmooth),
             Judged::Failed(message) => {
@@ -69,7 +69,7 @@ impl Run<'_, '_> {
             }
         };
         let shader = self.compiled.native(behind, &written.gradient, file, self.backend);
-        let shader = shader.map_err(|m| Wrong::new(span, m))?;
+        let shader = shader.map_err(|unmade| unmade.wrong(span))?;
         let found: Vec<f64> = setting.native(&shader, &point, span)?.iter().map(|row| f64::from(row.0[0])).collect();
         let largest = expected.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let loose = SINGLE * asked.tolerance.absolute.max(asked.tolerance.relative * largest);
@@ -98,6 +98,12 @@ impl Run<'_, '_> {
         };
         Point { cotangents, ..point }
     }
+}
+
+/// Where the code of a gradient could not be had.
+pub(super) fn no_gradient(plan: &Plan, unmade: Unmade, span: Span) -> Wrong {
+    let message = format!("`{}` has no gradient: {}", plan.function, unmade.message);
+    Unmade { message, ..unmade }.wrong(span)
 }
 
 /// `∂f/∂wave.amplitude`

@@ -3,20 +3,20 @@
 //! Both are known up to their samples. So both are computed for several seeds, the same on either side of a difference, and
 //! the test says how far a mean over seeds may be off: its standard error, as the seeds are spread. The difference also
 //! has an error of its step, which two steps show. A gradient is wrong if it is further off than the tolerance, four
-//! standard errors and the error of the step together. If those errors hide the tolerance, the test fails as well, since it
-//! would prove nothing.
+//! standard errors and the error of the step together. If those errors hide the tolerance, the integrals take more samples,
+//! unless the test says how many. If they still do, the test fails as well, since it would prove nothing.
 //!
 //! A million samples take a while, so the default back end computes both, in f32, whose rounding is far below what samples
 //! tell. The others must give its gradient at the same samples.
 
 use super::appended::Behind;
-use super::gradient::{described, key, wrong};
+use super::gradient::{described, key, no_gradient, wrong};
 use super::judge::{Along, Judged, selected};
 use super::plan::{Gradient, Plan};
 use super::point::{Point, Setting};
 use super::{show, source};
 use crate::facade::BackendKind;
-use crate::ir::points::RESEEDED;
+use crate::ir::points::{MAX_SAMPLES, RESEEDED};
 use crate::jit::Shader;
 use crate::source::Span;
 use crate::testing::ridders::Slope;
@@ -32,9 +32,10 @@ const STEPS: [f64; 3] = [1.0 / 16.0, 1.0 / 64.0, 1.0 / 256.0];
 const FINER: [f64; 4] = [1.0 / 64.0, 1.0 / 256.0, 1.0 / 1024.0, 1.0 / 4096.0];
 /// Samples that should lie in the part of the domain that an edge passes, if it is as fast as its parameter.
 const PASSED: f64 = 16.0;
-/// Seeds at first, and at most where these do not suffice.
+/// Seeds at first.
 const SEEDS: usize = 8;
-const MAX_SEEDS: usize = 64;
+/// By how much the samples of a test grow that does not say how many, and seeds at most where the first do not suffice.
+const LEVELS: [(i32, usize); 3] = [(1, 64), (4, 16), (16, 16)];
 /// Standard errors that a mean may be off by.
 const SURE: f64 = 4.0;
 
@@ -57,8 +58,23 @@ impl Mean {
 /// What differences along one input say of a gradient.
 enum Verdict {
     Agrees,
-    Differs { found: f64, slope: Slope },
-    Uncertain(Slope),
+    Differs {
+        found: f64,
+        slope: Slope,
+    },
+    Uncertain {
+        found: f64,
+        slope: Slope,
+    },
+    /// Long differences have another slope than short ones, which know too little.
+    Kink,
+}
+
+/// What so many samples tell.
+enum Told {
+    Enough(Judged),
+    /// They tell too little, so this is all.
+    Little(Judged),
 }
 
 struct Judge<'a> {
@@ -70,6 +86,8 @@ struct Judge<'a> {
     point: Point,
     along: Vec<Along>,
     asked: &'a Gradient<'a>,
+    samples: i32,
+    max_seeds: usize,
     span: Span,
 }
 
@@ -79,30 +97,36 @@ impl Run<'_, '_> {
         let plan = super::plan(&checked.program, asked).map_err(Wrong::from)?;
         let file = self.sources.get(self.compiled.file);
         let written = source::of_gradient(&checked.program.types, &plan, &file.text);
-        let behind = Behind { text: &written.text, samples: asked.integrals };
-        let unmade = |m: String| Wrong::new(span, format!("`{}` has no gradient: {m}", plan.function));
-        let layout = self.compiled.globals(behind, file).map_err(unmade)?;
-        let mut made = |name: &str, backend| self.compiled.native(behind, name, file, backend).map_err(unmade);
-        let value = made(&written.value, REFERENCE)?;
-        let gradient = made(&written.gradient, REFERENCE)?;
-        let native = made(&written.gradient, self.backend)?;
+        let samples = asked.integrals.unwrap_or_default();
+        let behind = |samples: i32| Behind { text: &written.text, samples: Some(samples) };
+        let unmade = |unmade| no_gradient(&plan, unmade, span);
+        let layout = self.compiled.globals(behind(samples), file).map_err(unmade)?;
+        let native = self.compiled.native(behind(samples), &written.gradient, file, self.backend).map_err(unmade)?;
         let point = self.point(&plan);
         let setting = Setting::new(self, &plan.inputs, &written.names).laid_out(layout);
         let key = key(span, &setting.seeds, &point);
-        let along = selected(&plan);
-        let mut judge = Judge { setting, plan: &plan, value, gradient, point, along, asked, span };
-        let (expected, wrong) = match self.compiled.judged_gradient(key, || judge.judge()) {
-            Judged::NotSmooth => return Err(Stop::NotSmooth),
-            Judged::Failed(message) => (Vec::new(), Some(Wrong::new(span, message))),
-            Judged::Agrees { gradient } => (gradient, None),
-            Judged::Differs { along, found, slope, .. } => (Vec::new(), Some(judge.differs(along, found, &slope))),
+        let known = self.compiled.judged_gradient(&key);
+        let mut made = |samples: i32| {
+            let mut made = |name: &str| self.compiled.native(behind(samples), name, file, REFERENCE).map_err(unmade);
+            Ok::<_, Wrong>((made(&written.value)?, made(&written.gradient)?))
         };
-        let wrong = match wrong {
-            Some(wrong) => Some(wrong),
-            None => {
+        let (value, gradient) = made(samples)?;
+        let (along, max_seeds) = (selected(&plan), LEVELS[0].1);
+        let reference = gradient.clone();
+        let mut judge = Judge { setting, plan: &plan, value, gradient, point, along, asked, samples, max_seeds, span };
+        let judged = match known {
+            Some(judged) => judged,
+            None => judge.with_more(made)?,
+        };
+        self.compiled.judge_gradient(key, &judged);
+        let wrong = match judged {
+            Judged::NotSmooth => return Err(Stop::NotSmooth),
+            Judged::Failed(message) => Some(Wrong::new(span, message)),
+            Judged::Differs { along, found, slope, .. } => Some(judge.differs(along, found, &slope)),
+            Judged::Agrees { .. } => {
                 judge.seed(0);
-                let rows = judge.setting.native(&native, &judge.point, span)?;
-                let found: Vec<f64> = rows.iter().map(|row| f64::from(row.0[0])).collect();
+                let [expected, found] = [reference, native].map(|shader| judge.row(&shader));
+                let (expected, found) = (expected?, found?);
                 self.attempt.agreed += found.len();
                 judge.compared(&expected, &found)
             }
@@ -122,43 +146,67 @@ impl Judge<'_> {
         }
     }
 
-    /// Gives the gradient for the first seed, if its mean over all agrees.
-    fn judge(&mut self) -> Judged {
-        self.along_all().unwrap_or_else(|wrong| Judged::Failed(wrong.message))
+    /// With more samples where it takes them, made of shaders of so many.
+    fn with_more(
+        &mut self,
+        mut made: impl FnMut(i32) -> Result<(Arc<Shader>, Arc<Shader>), Wrong>,
+    ) -> Result<Judged, Wrong> {
+        let (samples, mut told) = (self.samples, self.judge());
+        for &(factor, max_seeds) in LEVELS.iter().skip(1).filter(|_| self.asked.more) {
+            let Told::Little(_) = told else { break };
+            (self.samples, self.max_seeds) = (samples * factor, max_seeds);
+            (self.value, self.gradient) = made(self.samples)?;
+            told = self.judge();
+        }
+        let (Told::Enough(judged) | Told::Little(judged)) = told;
+        Ok(judged)
     }
 
-    fn along_all(&mut self) -> Result<Judged, Wrong> {
+    fn judge(&mut self) -> Told {
+        self.along_all().unwrap_or_else(|wrong| Told::Enough(Judged::Failed(wrong.message)))
+    }
+
+    fn along_all(&mut self) -> Result<Told, Wrong> {
         let base = self.value(0, None)?;
         if !base.is_finite() {
-            return Ok(Judged::NotSmooth);
+            return Ok(Told::Enough(Judged::NotSmooth));
         }
         let mut gradients = Vec::new();
         for i in 0..self.along.len() {
             match self.verdict(i, base, &mut gradients)? {
                 Verdict::Agrees => {}
                 Verdict::Differs { found, slope } => {
-                    return Ok(Judged::Differs { gradient: Vec::new(), along: i, mode: "reverse", found, slope });
+                    let judged = Judged::Differs { gradient: Vec::new(), along: i, mode: "reverse", found, slope };
+                    return Ok(Told::Enough(judged));
                 }
-                Verdict::Uncertain(slope) => return Ok(Judged::Failed(self.uncertain(self.along[i], &slope))),
+                Verdict::Uncertain { found, slope } => {
+                    return Ok(Told::Little(Judged::Failed(self.uncertain(self.along[i], found, &slope))));
+                }
+                Verdict::Kink => return Ok(Told::Little(Judged::NotSmooth)),
             }
         }
-        Ok(Judged::Agrees { gradient: gradients.swap_remove(0) })
+        Ok(Told::Enough(Judged::Agrees { gradient: Vec::new() }))
     }
 
     /// At the step that knows the slope best, and where the gradient differs there, at shorter ones: there may be a kink between
-    /// the point and where the first step ends, which its error does not tell of.
+    /// the point and where the first step ends, which its error does not tell of. If a shorter one has another slope, there
+    /// is, and the gradient is only wrong if it differs from that.
     fn verdict(&mut self, i: usize, base: f64, gradients: &mut Vec<Vec<f64>>) -> Result<Verdict, Wrong> {
         let (first, pairs) = self.step(self.along[i], base)?;
         let verdict = self.at_step(i, base, (first, pairs), gradients)?;
-        if matches!(verdict, Verdict::Differs { .. }) {
-            let shorter: Vec<f64> = self.steps(&FINER).filter(|step| *step < first).collect();
-            for step in shorter {
-                if let Verdict::Agrees = self.at_step(i, base, (step, Vec::new()), gradients)? {
-                    return Ok(Verdict::Agrees);
+        let Verdict::Differs { slope: far, .. } = &verdict else { return Ok(verdict) };
+        let shorter: Vec<f64> = self.steps(&FINER).filter(|step| *step < first).collect();
+        let mut is_kink = false;
+        for step in shorter {
+            match self.at_step(i, base, (step, Vec::new()), gradients)? {
+                Verdict::Agrees => return Ok(Verdict::Agrees),
+                Verdict::Uncertain { slope: near, .. } => {
+                    is_kink |= (near.best - far.best).abs() > near.error + far.error;
                 }
+                Verdict::Differs { .. } | Verdict::Kink => is_kink = false,
             }
         }
-        Ok(verdict)
+        Ok(if is_kink { Verdict::Kink } else { verdict })
     }
 
     /// Against differences at one step, of as many seeds as it takes.
@@ -184,8 +232,8 @@ impl Judge<'_> {
             if slope.error <= allowed {
                 return Ok(Verdict::Agrees);
             }
-            if seeds == MAX_SEEDS {
-                return Ok(Verdict::Uncertain(slope));
+            if seeds >= self.max_seeds {
+                return Ok(Verdict::Uncertain { found: found.value, slope });
             }
             seeds *= 2;
         }
@@ -193,7 +241,7 @@ impl Judge<'_> {
 
     /// Those that move an edge past enough samples.
     fn steps<'s>(&self, all: &'s [f64]) -> impl Iterator<Item = f64> + use<'s> {
-        let samples = f64::from(self.samples());
+        let samples = f64::from(self.samples);
         all.iter().copied().filter(move |step| step * samples >= PASSED)
     }
 
@@ -221,7 +269,7 @@ impl Judge<'_> {
         let message = format!(
             "{}: reverse mode gives {found}, finite differences of integrals of {} samples give {} ± {:.1e} ({})",
             described(self.plan, along),
-            self.samples(),
+            self.samples,
             slope.best,
             slope.error,
             self.asked.tolerance
@@ -230,20 +278,18 @@ impl Judge<'_> {
         wrong(self.span, message, (slope.best, found), (place, "reverse"))
     }
 
-    fn uncertain(&self, along: Along, slope: &Slope) -> String {
+    fn uncertain(&self, along: Along, found: f64, slope: &Slope) -> String {
+        let more = self.samples.saturating_mul(4).min(MAX_SAMPLES);
         format!(
-            "{}: {} ± {:.1e} is all that {MAX_SEEDS} integrals of {} samples tell, and that proves nothing ({}); give \
-             more `samples`, or a larger `rel` or `abs`",
+            "{}: reverse mode gives {found}, and {} ± {:.1e} is all that finite differences of {} integrals of {} samples \
+             tell, which proves nothing ({}); give more samples, as in `samples = {more}`, or a larger `rel` or `abs`",
             described(self.plan, along),
             slope.best,
             slope.error,
-            self.samples(),
+            self.max_seeds,
+            self.samples,
             self.asked.tolerance
         )
-    }
-
-    fn samples(&self) -> i32 {
-        self.asked.integrals.unwrap_or_default()
     }
 
     /// Central differences at a step and at half of it, for so many seeds.
@@ -275,10 +321,15 @@ impl Judge<'_> {
     fn extend(&mut self, gradients: &mut Vec<Vec<f64>>, seeds: usize) -> Result<(), Wrong> {
         for seed in gradients.len()..seeds {
             self.seed(seed);
-            let rows = self.setting.native(&self.gradient, &self.point, self.span)?;
-            gradients.push(rows.iter().map(|row| f64::from(row.0[0])).collect());
+            gradients.push(self.row(&self.gradient)?);
         }
         Ok(())
+    }
+
+    /// What a shader gives for the seed that was set.
+    fn row(&self, shader: &Shader) -> Result<Vec<f64>, Wrong> {
+        let rows = self.setting.native(shader, &self.point, self.span)?;
+        Ok(rows.iter().map(|row| f64::from(row.0[0])).collect())
     }
 
     fn allowed(&self, slope: &Slope) -> f64 {

@@ -51,7 +51,7 @@ impl Run<'_, '_> {
         let file = self.sources.get(self.compiled.file);
         let (text, name, names) = source::of_inverse(&checked.program.types, &plan, &file.text);
         let behind = Behind { text: &text, samples: None };
-        let shader = self.compiled.native(behind, &name, file, self.backend).map_err(|m| Wrong::new(span, m))?;
+        let shader = self.compiled.native(behind, &name, file, self.backend).map_err(|unmade| unmade.wrong(span))?;
         let point = Point::draw(self, &plan.inputs);
         let rows = Setting::new(self, &plan.inputs, &names).native(&shader, &point, span)?;
         let input = &plan.inputs[0];

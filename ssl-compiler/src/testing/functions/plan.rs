@@ -20,6 +20,8 @@ pub(in crate::testing) struct Gradient<'a> {
     pub tolerance: Tolerance,
     /// How many samples each integral takes that it calls, where the gradient is held against means over many.
     pub integrals: Option<i32>,
+    /// Whether they take more where these tell too little.
+    pub more: bool,
     /// The gradient is meant to be another one than that of the function.
     pub differs: bool,
 }

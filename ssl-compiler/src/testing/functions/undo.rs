@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         let shader = self
             .compiled
             .native(Behind { text: &text, samples: None }, &name, file, self.backend)
-            .map_err(|m| Wrong::new(span, m))?;
+            .map_err(|unmade| unmade.wrong(span))?;
         let point = Point::draw(self, &plan.inputs);
         let rows = Setting::new(self, &plan.inputs, &names).native(&shader, &point, span)?;
         let state = &plan.inputs[0];
