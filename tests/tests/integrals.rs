@@ -133,6 +133,16 @@ fn conditions_that_coincide_by_chance_are_told_with_both_places() {
             "{messages:?}"
         );
     }
+    // Whatever the numbers are.
+    for (t, factor) in [(0.5, 2.0), (0.5, 10.0), (0.7, 3.0), (0.3, 2.0), (0.2, 4.0), (0.9, 5.0), (0.1, 7.0)] {
+        let s = t as f32 * factor as f32;
+        let told = messages(&pair(
+            "x < t",
+            &format!("{factor:?} * x < s"),
+            &format!("diffPair({t:?}, 1.0), diffPair({s:?}, 0.0)"),
+        ));
+        assert!(told.iter().all(|messages| messages.len() == 1), "{t} and {factor}: {told:?}");
+    }
     // Values that the integrand reads itself, and places that repeat: those of `floor` are at 1/4 and 3/4.
     let read = |s: f32| {
         messages(&format!(

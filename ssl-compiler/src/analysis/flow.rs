@@ -159,6 +159,7 @@ fn carries(op: Op, argument: usize) -> bool {
         Op::Float1(_) | Op::Float2(_) | Op::Fma | Op::CubicRoot | Op::Finite | Op::ArrayNew | Op::ArrayFill => true,
         Op::Barrier(_) => true,
         Op::Boundary => argument != 1,
+        Op::Cross => argument < 2,
         Op::Select => argument > 0,
         Op::ArrayGet => argument == 0,
         Op::ArraySet => argument != 1,

@@ -34,8 +34,10 @@ pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
              the method",
         ),
         Why::Twice => (
-            "this asks for a second derivative of an integral whose integrand jumps",
-            "only the first derivative knows how jumps move; take the second one of a function without jumps",
+            "this asks for a second derivative of an integral, by something that moves the place where this condition changes, \
+             and that derivative is not known",
+            "second derivatives are known over one variable, and of lines over two, see `integrals.md`; take only the first \
+             one here, or the second one of a function without jumps",
         ),
     };
     let hint = format!("{hint}; `boundaries = false` leaves out what the jump adds to derivatives");

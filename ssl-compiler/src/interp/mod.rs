@@ -408,7 +408,7 @@ impl<R: Real> Machine<'_, R> {
                 self.non_finite_derivatives = self.non_finite_derivatives.wrapping_add(u32::from(!finite));
                 Cell::Float(if finite { x } else { R::ZERO })
             }
-            Op::Detach | Op::Boundary | Op::Barrier(_) => frame.get(args[0]),
+            Op::Detach | Op::Boundary | Op::Cross | Op::Pin | Op::Barrier(_) => frame.get(args[0]),
             // Before differentiation nothing has a shadow yet.
             Op::Derivative(_) => Cell::Float(R::ZERO),
             op => unreachable!("{op:?} has a place of its own"),

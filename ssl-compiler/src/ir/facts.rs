@@ -70,7 +70,9 @@ impl Op {
             // A comparison and what tokens become; a row for each value comes on top.
             Op::Push(_) | Op::Pop(_) => row(Reach::Tape, 4),
             Op::Keep => row(Reach::Stays, 1),
-            Op::Derivative(_) | Op::Detach | Op::Boundary | Op::Barrier(_) => row(Reach::Temporary, 1),
+            Op::Derivative(_) | Op::Detach | Op::Boundary | Op::Cross | Op::Pin | Op::Barrier(_) => {
+                row(Reach::Temporary, 1)
+            }
             Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::If | Op::Loop(_) => row(Reach::Inside, 1),
         }
     }

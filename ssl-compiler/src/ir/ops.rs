@@ -231,10 +231,16 @@ pub enum Op {
     /// float → float, or an array of them: its value, without the derivative of `jvp` and `vjp`; exists until
     /// differentiation.
     Detach,
-    /// value, weight, residual → the value. Its derivative is that of the value plus the weight times that of the residual,
-    /// whatever the weight's own derivative is: how an integral changes where its integrand jumps. Exists until
-    /// differentiation.
+    /// value, weight, residual → the value. Its derivative is that of the value plus the weight times that of the residual:
+    /// how an integral changes where its integrand jumps. Exists until differentiation.
     Boundary,
+    /// value, weight, whole, residual → the value. Its derivative is that of the value. The derivative of this by another
+    /// parameter has the product of the weight's derivative by the first and the residual's by the second besides: the
+    /// derivative of an integrand has jumps of its own. `whole` has the same value as the weight, and depends on at least as
+    /// much; a third derivative by what is in it is refused. Exists until differentiation.
+    Cross,
+    /// float → float: its value, without any derivative. Exists until differentiation.
+    Pin,
     /// float → float: its value. A derivative of it is refused. Exists until differentiation.
     Barrier(Why),
     /// token, values → token. Puts the values on one of the lane's tapes, or ends the lane if they are full. The site says
@@ -265,7 +271,7 @@ pub enum Why {
     Effects,
     /// A condition depends on what a texture gives.
     LookUp,
-    /// It is the derivative of a boundary term.
+    /// It is the derivative of a boundary term, which is not known.
     Twice,
     /// A linked method jumps, or may jump, where nobody can tell: its arguments are curved in the variables of integration.
     Linked,

@@ -191,9 +191,11 @@ fn mixed(b: &mut Builder, mut x: Value) -> Value {
     x
 }
 
-/// A number between 0 and 1 that looks random, the same for the same float.
-pub fn hashed(b: &mut Builder, v: Value) -> Value {
+/// A number between 0 and 1 that looks random, the same for the same float and number.
+pub fn hashed(b: &mut Builder, v: Value, number: i32) -> Value {
     let bits = b.emit(Op::FloatBits, &[v], INT);
+    let number = b.int(number.wrapping_mul(0x9e37_79b9_u32 as i32));
+    let bits = b.int2(Int2::Xor, bits, number);
     let bits = mixed(b, bits);
     unit(b, bits)
 }

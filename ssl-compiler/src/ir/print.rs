@@ -302,6 +302,8 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::Finite, "finite"),
     (Op::Detach, "detach"),
     (Op::Boundary, "boundary"),
+    (Op::Cross, "cross"),
+    (Op::Pin, "pin"),
     (Op::Barrier(Why::Curved), "barrier.curved"),
     (Op::Barrier(Why::Rounding), "barrier.rounding"),
     (Op::Barrier(Why::Loop), "barrier.loop"),

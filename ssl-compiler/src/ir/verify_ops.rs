@@ -46,12 +46,13 @@ impl Verifier<'_> {
                 }
                 (vec![], vec![Ty::Scalar(scalar)])
             }
-            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Barrier(_) => (float(1), float(1)),
+            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Pin | Op::Barrier(_) => (float(1), float(1)),
             Op::Detach => {
                 let ty = args.first().copied().filter(|ty| ty.is_differentiable()).ok_or("takes floats")?;
                 (vec![ty], vec![ty])
             }
             Op::Boundary => (float(3), float(1)),
+            Op::Cross => (float(4), float(1)),
             Op::Float2(_) => (float(2), float(1)),
             Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),
             Op::Int1(_) | Op::ClampIndex(_) => (vec![INT], vec![INT]),

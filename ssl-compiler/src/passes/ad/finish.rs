@@ -16,7 +16,7 @@ pub(super) fn run(module: &mut Module, of_functions: bool) {
 
 /// What is its first operand once nothing is differentiated.
 fn is_gone(op: Op) -> bool {
-    matches!(op, Op::Detach | Op::Boundary | Op::Barrier(_))
+    matches!(op, Op::Detach | Op::Boundary | Op::Cross | Op::Pin | Op::Barrier(_))
 }
 
 fn remove_detach(f: &mut Function) {

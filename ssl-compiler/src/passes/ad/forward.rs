@@ -337,6 +337,7 @@ impl Writer<'_, '_> {
                 let detached = |v: Option<Value>| v.map(|v| self.b.emit(Op::Detach, &[v], ty));
                 operands[0].iter().copied().map(detached).collect()
             }
+            Op::Cross => (0..self.axes()).map(|axis| self.cross(&args, &operands, axis)).collect::<ByAxis>(),
             _ => {
                 let active: Vec<bool> = operands.iter().map(|p| p.iter().any(Option::is_some)).collect();
                 let rule = rule(&mut self.b, op, &args, new, &active);
@@ -345,6 +346,19 @@ impl Writer<'_, '_> {
         };
         self.shadows[old.index()] =
             shadows.into_iter().enumerate().map(|(axis, v)| v.filter(|_| wanted.get(axis))).collect();
+    }
+
+    /// The derivative of a value, with what another derivative of it has besides. It is written without a product that is 0, as
+    /// the rule has it, so that first derivatives cost nothing more.
+    fn cross(&mut self, args: &[Value], operands: &[ByAxis], axis: usize) -> Option<Value> {
+        let (value, weight) = (operands[0][axis], operands[1][axis]);
+        let Some(weight) = weight else { return value };
+        let (&[_, _, whole, residual], zero) = (args, self.b.float(0.0)) else { return value };
+        let one = self.b.float(1.0);
+        let depends = self.b.emit(Op::Boundary, &[weight, one, whole], FLOAT);
+        let once = self.b.emit(Op::Barrier(Why::Twice), &[depends], FLOAT);
+        let moved = self.b.emit(Op::Boundary, &[value.unwrap_or(zero), once, residual], FLOAT);
+        Some(self.b.emit(Op::Cross, &[moved, weight, depends, residual], FLOAT))
     }
 
     /// The shadows of an operation's arguments.

@@ -45,7 +45,10 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         // What was caught became the constant 0. Nothing else differs from its operand.
         Op::Finite => Rule::Where { condition: b.float_compare(Compare::Eq, args[0], result), operand: 0 },
         Op::Detach | Op::Barrier(_) => Rule::Sum(smallvec![(0, One)]),
-        Op::Boundary => Rule::Sum(smallvec![(0, One), (2, Times(once(b, args[1])))]),
+        Op::Boundary => Rule::Sum(smallvec![(0, One), (2, Times(args[1]))]),
+        Op::Cross if active[1] => Rule::Sum(smallvec![(0, One), (1, Times(first_order(b, args[2], args[3])))]),
+        Op::Cross => Rule::Sum(smallvec![(0, One)]),
+        Op::Pin => Rule::Zero,
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::TextureSize { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
@@ -57,12 +60,12 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
     }
 }
 
-/// The weight of a boundary term, which has no derivative that is known.
-fn once(b: &mut Builder, weight: Value) -> Value {
-    match b.constant_of(weight) {
-        Some(_) => weight,
-        None => b.emit(Op::Barrier(Why::Twice), &[weight], FLOAT),
-    }
+/// A value of 0 whose derivative is that of the residual. A second derivative is refused where what is `whole` has one.
+fn first_order(b: &mut Builder, whole: Value, residual: Value) -> Value {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let depends = b.emit(Op::Boundary, &[one, one, whole], FLOAT);
+    let weight = b.emit(Op::Barrier(Why::Twice), &[depends], FLOAT);
+    b.emit(Op::Boundary, &[zero, weight, residual], FLOAT)
 }
 
 /// With p(t) = y: (y' − a' t³ − b' t² − c' t − d') / p'(t), 0 where p'(t) is 0.

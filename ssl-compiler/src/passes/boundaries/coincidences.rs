@@ -1,14 +1,15 @@
 //! Tells at run time which conditions of an integrand change at the same place by chance.
 //!
 //! `ties` puts such conditions in order, which is right if their places move together. If they do not, the integral has a
-//! kink. Whether they do is not written in the code. So the places are computed a second time, from values that are moved a
-//! little, equal ones by the same amount. What coincides there as well, such as the edge that two triangles share, coincides for a
-//! reason. What does not is told, with both places, where a derivative is asked for.
+//! kink. Whether they do is not written in the code. So the places are computed again, from values that are moved a little,
+//! equal ones by the same amount. This is done several times, since one time may lead places together again. What coincides
+//! each time, such as the edge that two triangles share, coincides for a reason. What does not is told, with both places, where
+//! a derivative is asked for.
 
 use super::coinciding::Site;
 use super::rounds::{rounds, threaded_rounds};
 use super::solve::Piece;
-use super::ties::Table;
+use super::ties::{Given, Table};
 use super::{Own, Writer, solutions};
 use crate::ir::builder::Builder;
 use crate::ir::points::hashed;
@@ -19,23 +20,26 @@ use crate::types::Scalar;
 /// How far values are moved, of their size.
 const JITTER: f32 = 1e-3;
 
+/// How often they are. One time leads places together again for about one pair in a hundred.
+const TIMES: usize = 3;
+
 /// What is said, with the places of the two conditions.
 const FORMAT: &str = "conditions that coincide: %s and %s change at the same place, but no longer if values change a little; \
                       unless both move together, the integral has a kink here\n";
 
 impl Writer<'_> {
-    /// Lets the code tell what coincides. `moved` are the same pieces as they would be for other values.
+    /// Lets the code tell what coincides. `moved` are the same pieces as they would be for other values, for each time.
     pub(super) fn tell(
         &mut self,
         b: &mut Builder,
         sites: &[Site<'_>],
         token: Value,
-        moved: &[Piece],
+        moved: &[Vec<Piece>],
         results: &mut Values,
     ) -> Value {
         let Some(sources) = self.module.sources.clone() else { return token };
         let pieces: Vec<&Piece> = sites.iter().flat_map(|site| &site.pieces).collect();
-        if sites.len() < 2 || moved.len() != pieces.len() {
+        if sites.len() < 2 || moved.iter().any(|moved| moved.len() != pieces.len()) {
             return token;
         }
         let table = Table::of(self.own.bounds.len(), sites);
@@ -52,7 +56,9 @@ impl Writer<'_> {
         let told = self.add(told);
         let mut args = Values::from_slice(&[token]);
         args.extend(table.values(b, &pieces));
-        args.extend(table.values(b, &moved.iter().collect::<Vec<_>>()));
+        for moved in moved {
+            args.extend(table.values(b, &moved.iter().collect::<Vec<_>>()));
+        }
         let inst = b.push(Op::Call(told), args, &[Ty::Token, FLOAT], &[]);
         let (token, none) = (b.results(inst)[0], b.results(inst)[1]);
         // Who asks for a derivative asks for this one, which is 0.
@@ -66,18 +72,31 @@ impl Writer<'_> {
     }
 }
 
-/// What the integrand sees or reads itself, and the bounds, moved a little.
-pub(super) fn moved(b: &mut Builder, own: &Own) -> Own {
-    let bounds = own.bounds.iter().map(|bounds| bounds.map(|v| by_a_little(b, v))).collect();
-    Own { seen: own.seen.iter().map(|&v| by_a_little(b, v)).collect(), bounds, read: by_a_little, ..*own }
+/// The pieces for values that are moved a little, each time.
+pub(super) fn moved(
+    b: &mut Builder,
+    module: &Module,
+    found: (&super::flat::Flat, &super::jumps::Found),
+    own: &Own,
+) -> Vec<Vec<Piece>> {
+    let ways: [Read; TIMES] = [by_a_little::<0>, by_a_little::<1>, by_a_little::<2>];
+    ways.into_iter()
+        .map(|read| {
+            let bounds = own.bounds.iter().map(|bounds| bounds.map(|v| read(b, v))).collect();
+            let seen = own.seen.iter().map(|&v| read(b, v)).collect();
+            pieces_for(b, module, found, &Own { seen, bounds, read, depends: None, ..*own })
+        })
+        .collect()
 }
 
-fn by_a_little(b: &mut Builder, v: Value) -> Value {
+type Read = fn(&mut Builder, Value) -> Value;
+
+fn by_a_little<const TIME: i32>(b: &mut Builder, v: Value) -> Value {
     if b.ty(v) != FLOAT || b.constant_of(v).is_some() {
         return v;
     }
     let (half, one, jitter) = (b.float(0.5), b.float(1.0), b.float(2.0 * JITTER));
-    let unit = hashed(b, v);
+    let unit = hashed(b, v, TIME);
     let side = b.sub(unit, half);
     let size = b.float1(Float1::Abs, v);
     let size = b.add(size, one);
@@ -87,7 +106,7 @@ fn by_a_little(b: &mut Builder, v: Value) -> Value {
 }
 
 /// The pieces for other values.
-pub(super) fn pieces_for(
+fn pieces_for(
     b: &mut Builder,
     module: &Module,
     (flat, found): (&super::flat::Flat, &super::jumps::Found),
@@ -99,34 +118,35 @@ pub(super) fn pieces_for(
     sites.into_iter().flat_map(|site| site.pieces).collect()
 }
 
-/// A function that takes a token, the table, and that for other values. It prints each pair of sites that coincide in the
-/// first only, and gives the token and 0.
+/// A function that takes a token, the table, and those for other values. It prints each pair of sites that coincide in the
+/// first but not in all, and gives the token and 0.
 fn write(table: &Table, name: String, precision: Precision, format: u32, ids: &[i32]) -> Function {
     let mut takes = vec![Ty::Token];
-    takes.extend(table.types());
-    takes.extend(table.types());
+    (0..=TIMES).for_each(|_| takes.extend(table.types()));
     let head = Function::new(name, &takes, &[Ty::Token, FLOAT]).with_precision(precision);
     // It prints as well, but what nobody needs it need not say.
     let mut b = Builder::new(Function { spends: true, ..head });
-    let &[token, coefficients, facts, moved, moved_facts] = b.function.params() else {
-        unreachable!("the parameters were declared above")
-    };
-    let tables = [[coefficients, facts], [moved, moved_facts]];
+    let params = Values::from_slice(b.function.params());
+    let (token, [coefficients, facts]) = (params[0], [params[1], params[2]]);
+    let tables: Vec<[Value; 2]> = params[1..].chunks(2).map(|pair| [pair[0], pair[1]]).collect();
     let count = b.int(table.pieces.len() as i32);
     let ids: Values = ids.iter().map(|&id| b.int(id)).collect();
     let ids = b.emit(Op::ArrayNew, &ids, Ty::Array(Scalar::Int, ids.len() as u32));
     let none = b.int(0);
     let found = threaded_rounds(&mut b, (token, table.price()), count, &[none], |b, token, piece, carried| {
-        let given = tables.map(|values| {
+        let given = tables.iter().map(|&values| {
             let (row, site) = (table.row(b, values[0], piece), table.site(b, piece));
             table.given(b, values, (piece, site), row)
         });
+        let given: Vec<Given> = given.collect();
         let [valid, _] = table.facts(b, facts, piece);
         let here = table.meets_the_cube(b, coefficients, piece);
         let wanted = b.and(valid, here);
         // The site of an earlier piece that coincides with this one, from one on.
         let other = rounds(b, piece, &[none], |b, index, carried| {
-            let [tied, always] = given.each_ref().map(|given| table.tied(b, given, index).tied);
+            let all: Vec<Value> = given.iter().map(|given| table.tied(b, given, index).tied).collect();
+            let tied = all[0];
+            let always = all.into_iter().fold(tied, |all, tied| b.and(all, tied));
             let by_chance = b.not(always);
             let by_chance = b.and(tied, by_chance);
             let (site, one) = (table.site(b, index), b.int(1));

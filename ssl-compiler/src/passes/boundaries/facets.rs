@@ -31,7 +31,7 @@ pub(super) fn write(module: &mut Module, wanted: &points::Facet) -> Result<(), R
     let integrand = integrand(module, wanted, dimensions);
     module.functions.push(integrand);
     let flat = flat::of(module, FuncId(module.functions.len() as u32 - 1));
-    let found = jumps::find(&flat, &vec![true; dimensions]);
+    let found = jumps::find(&flat, &vec![true; dimensions], false);
     let head = module.function(wanted.function);
     let takes: Vec<Ty> = head.params().iter().map(|&v| head.ty(v)).collect();
     let mut b = Builder::new(Function::new(head.name.clone(), &takes, &head.results).with_precision(head.precision));

@@ -36,6 +36,7 @@ pub(super) fn write(integrand: &Function, sites: &[Site<'_>], count: usize, name
                 let [free, side] = at.state(states, site, opposite);
                 let side = match kind {
                     Kind::Rounding(op) => at.rounded(op, operand, side, result),
+                    Kind::Kink(_) => at.one_of(inst, side),
                     _ => side,
                 };
                 let ty = at.f.ty(result);
@@ -143,6 +144,16 @@ impl Place<'_> {
         let side = self.push(Op::IntCompare(Compare::Eq), &[state, holds], BOOL);
         let none = self.int(AS_IT_IS);
         [self.push(Op::IntCompare(Compare::Eq), &[state, none], BOOL), side]
+    }
+
+    /// One of the operands, or an operand or its opposite.
+    fn one_of(&mut self, inst: Inst, first: Value) -> Value {
+        let args = self.f.inst(inst).args.clone();
+        let other = match args.get(1) {
+            Some(&other) => other,
+            None => self.push(Op::Float1(Float1::Neg), &args[..1], FLOAT),
+        };
+        self.push(Op::Select, &[first, args[0], other], FLOAT)
     }
 
     /// What rounding gives just above or just below the place at which the operand stands, up to rounding of its own.

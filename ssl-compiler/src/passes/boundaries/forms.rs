@@ -67,8 +67,13 @@ impl Form {
         Form { coefficients: pairs.map(write).collect(), ..*self }
     }
 
+    /// Times a value in which no coordinate is.
+    pub fn scaled(&self, b: &mut Builder, factor: Value) -> Form {
+        self.each(b, |b, v| b.mul(v, factor))
+    }
+
     /// The product of two affine forms.
-    fn mul(&self, b: &mut Builder, other: &Form) -> Option<Form> {
+    pub fn mul(&self, b: &mut Builder, other: &Form) -> Option<Form> {
         if !self.is_affine() || !other.is_affine() {
             return None;
         }
@@ -157,7 +162,7 @@ impl<'a> Forms<'a> {
                 let form = self.of(b, args[0])?;
                 Some(form.each(b, |b, v| b.emit(Op::Detach, &[v], FLOAT)))
             }
-            Op::Boundary => self.of(b, args[0]),
+            Op::Boundary | Op::Cross => self.of(b, args[0]),
             Op::Float2(op @ (Float2::Add | Float2::Sub)) => {
                 let (x, y) = (self.of(b, args[0])?, self.of(b, args[1])?);
                 Some(if op == Float2::Add { x.add(b, &y) } else { x.sub(b, &y) })
@@ -185,7 +190,7 @@ impl<'a> Forms<'a> {
         let (x, y) = if self.is_drawn(y) { (y, x) } else { (x, y) };
         let form = self.of(b, x)?;
         match self.fixed(b, y) {
-            Some(factor) => Some(form.each(b, |b, v| b.mul(v, factor))),
+            Some(factor) => Some(form.scaled(b, factor)),
             None => {
                 let other = self.of(b, y)?;
                 form.mul(b, &other)

@@ -25,6 +25,8 @@ pub(super) enum Kind {
     Compare(Compare),
     /// Each time that the operand passes a whole number, or one and a half.
     Rounding(Float1),
+    /// Nothing jumps but the derivative: where the first operand is equal to the second one, or to 0.
+    Kink(Compare),
     /// It cannot be followed.
     Unknown(Why),
 }
@@ -67,8 +69,9 @@ impl Taint {
     }
 }
 
-/// Looks for the jumps of an integrand, whose last parameters are the variables of integration.
-pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
+/// Looks for the jumps of an integrand, whose last parameters are the variables of integration; with `kinks`, for those of
+/// its derivative, too.
+pub(super) fn find(flat: &Flat, fixed: &[bool], kinks: bool) -> Found {
     let f = &flat.function;
     let mut taint = Taint { kinds: vec![0; f.types.len()] };
     let params: Vec<Value> = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token).collect();
@@ -79,7 +82,7 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
     for (&v, fixed) in drawn.iter().zip(fixed) {
         taint.add(v, if *fixed { DRAWN } else { DRAWN | MOVED });
     }
-    among(flat, taint)
+    among(flat, taint, kinks)
 }
 
 /// Looks for the jumps of a function at places that some of its parameters decide.
@@ -90,11 +93,11 @@ pub(super) fn find_moving(flat: &Flat, moving: &[bool]) -> Found {
     for (&v, _) in params.zip(moving).filter(|(_, moving)| **moving) {
         taint.add(v, DRAWN | MOVED);
     }
-    among(flat, taint)
+    among(flat, taint, false)
 }
 
 /// The jumps of a function of whose parameters this is known.
-fn among(flat: &Flat, mut taint: Taint) -> Found {
+fn among(flat: &Flat, mut taint: Taint, kinks: bool) -> Found {
     let f = &flat.function;
     while spread(f, f.body, &mut taint) {}
     let sizes = Sizes::of(f);
@@ -113,6 +116,14 @@ fn among(flat: &Flat, mut taint: Taint) -> Found {
             Op::FloatCompare(compare) if sizes.settled(compare, &data.args).is_none() => Kind::Compare(compare),
             Op::Float1(op @ (Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)) => Kind::Rounding(op),
             Op::FloatToInt => Kind::Rounding(Float1::Trunc),
+            Op::Float1(Float1::Abs) if kinks && !sizes.is_size(data.args[0]) => Kind::Kink(Compare::Gt),
+            Op::Float2(op @ (Float2::Min | Float2::Max)) if kinks => {
+                let compare = if op == Float2::Max { Compare::Gt } else { Compare::Lt };
+                match sizes.settled(compare, &data.args) {
+                    None => Kind::Kink(compare),
+                    Some(_) => return,
+                }
+            }
             Op::Float2(Float2::Fmod | Float2::Atan2) | Op::FloatBits => Kind::Unknown(Why::Rounding),
             // What it holds is not known here. A derivative that its author gave is the author's.
             Op::Call(callee) if !flat.customs.contains(&callee) && !flat.inverses.contains_key(&callee) => {
@@ -157,7 +168,7 @@ fn spread(f: &Function, region: Region, taint: &mut Taint) -> bool {
             Op::Global { .. } | Op::Parameter { .. } | Op::Element { .. } => args | MOVED,
             Op::Sample { .. } | Op::Texture { .. } => args | LOOKED_UP,
             // The weight and the residual only count in derivatives.
-            Op::Boundary => taint.of(&data.args[..1]),
+            Op::Boundary | Op::Cross => taint.of(&data.args[..1]),
             Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc) => args & DRAWN,
             Op::Select => taint.of(&data.args[1..]) | taint.of(&data.args[..1]) & DRAWN,
             _ => args,

@@ -78,6 +78,7 @@ impl Writer<'_> {
             args.extend(own.counts);
             args.extend(self.linked.iter().flat_map(|known| &known.words).copied());
             args.extend(around.values);
+            args.extend(own.depends);
             let mut types = vec![Ty::Token];
             types.extend(vec![FLOAT; results.len()]);
             let inst = b.push(Op::Call(function), args, &types, &[]);
@@ -148,7 +149,7 @@ impl Writer<'_> {
         b.span = call.span;
         let moving = self.module.externals.moving(call.slot);
         let holds_drawn = call.args.iter().zip(moving).any(|(&v, moving)| !moving && taint.is_drawn(v));
-        let sources = parameters(b, &flat.function, self.own);
+        let sources = parameters(b, &flat.function, &self.own.seen, &self.own.bounds);
         let Some(function) = self.facet(call, Role::Smooth).filter(|_| !holds_drawn) else {
             return refuse(b, Why::Linked, &sources, results);
         };
@@ -165,8 +166,9 @@ impl Writer<'_> {
     /// A function that goes through the pieces of what is linked to a call. Its values are 0; their derivatives are what the
     /// jumps add.
     fn pieces(&mut self, number: usize, around: &Around) -> FuncId {
-        let samplers = [(Shape::Planes, moments::Shape::Planes), (Shape::Quadric, moments::Shape::Quadric)]
-            .map(|(which, shape)| (which, self.moments(shape, around), shape.coefficients(self.own.bounds.len())));
+        let samplers = [(Shape::Planes, moments::Shape::Planes), (Shape::Quadric, moments::Shape::Quadric)].map(
+            |(which, shape)| (which, self.moments(shape, false, around), shape.coefficients(self.own.bounds.len())),
+        );
         let own = self.own;
         let words: Vec<Ty> = self.linked.iter().flat_map(|known| known.types.iter().copied()).collect();
         let mut takes = vec![Ty::Token];
@@ -175,6 +177,7 @@ impl Writer<'_> {
         takes.extend([INT, INT]);
         takes.extend(&words);
         takes.extend(around.table.types());
+        takes.extend(own.depends.map(|_| FLOAT));
         let mut gives = vec![Ty::Token];
         gives.extend(vec![FLOAT; self.count]);
         let name = self.name(&format!("linked{}", self.module.functions.len()));
@@ -184,7 +187,8 @@ impl Writer<'_> {
         });
         b.span = self.linked[number].span;
         let calls = &self.linked;
-        let loop_ = Loop { calls, number, samplers, table: &around.table, words: words.len(), seen: own.seen.len() };
+        let (words, seen, nested) = (words.len(), own.seen.len(), own.depends.is_some());
+        let loop_ = Loop { calls, number, samplers, table: &around.table, words, seen, nested };
         let results = loop_.write(&mut b, self.count);
         self.add(b.finish(results))
     }
@@ -202,6 +206,8 @@ struct Loop<'a> {
     words: usize,
     /// How many values the integrand sees itself.
     seen: usize,
+    /// Second derivatives may be asked for. Then all that carries a derivative into the integrand comes last.
+    nested: bool,
 }
 
 /// A piece of the boundary of what is linked.
@@ -228,6 +234,7 @@ impl Loop<'_> {
         let samples = if dimensions == 1 { b.int(1) } else { samples };
         let all = self.place(b, own_words, none).count;
         let start = vec![zero; count];
+        let depends = self.nested.then(|| params[params.len() - 1]);
         threaded_rounds(b, (params[0], 1), all, &start, |b, mut token, index, carried| {
             let place = self.place(b, own_words, index);
             let factor = b.int(0x2c1b_3c6d);
@@ -259,7 +266,7 @@ impl Loop<'_> {
                 types.extend(vec![FLOAT; width * count]);
                 let inst = b.push(Op::Call(function), args, &types, &[]);
                 let found = Values::from_slice(b.results(inst));
-                weighed(b, &found[1..], &place.coefficients[..width], &mut sums);
+                weighed(b, &found[1..], &place.coefficients[..width], &mut sums, depends);
                 token = found[0];
             }
             (token, sums)

@@ -33,12 +33,16 @@ mod forms;
 mod jumps;
 mod linked;
 mod moments;
+mod nesting;
 mod planes;
+mod products;
 mod quadrics;
 mod ranges;
 mod remainders;
 mod residual;
 mod rounds;
+mod saws;
+mod second;
 mod sides;
 mod sizes;
 mod solutions;
@@ -49,13 +53,14 @@ mod ties;
 use super::ad::Refused;
 use crate::ir::builder::Builder;
 use crate::ir::points::Integral;
-use crate::ir::{FLOAT, FuncId, Function, INT, Module, Op, Precision, Ty, Value, Values, Why};
+use crate::ir::{Compare, FLOAT, FuncId, Function, INT, Module, Op, Precision, Ty, Value, Values, Why};
 use crate::runtime::linked::BEFORE_ALL;
 use coinciding::{Other, Site};
 use copies::Copies;
 use forced::LinkedCall;
 use forms::monomials;
 use moments::{Head, Shape};
+use second::{Among, first_of, refuse_after};
 use sides::Sides;
 use solve::Piece;
 use std::collections::HashMap;
@@ -63,14 +68,19 @@ use ties::Table;
 
 /// Writes what the jumps of all integrals add, now that the integrands and all that they call are there.
 pub fn run(module: &mut Module) -> Result<(), Refused> {
-    std::mem::take(&mut module.integrals).iter().try_for_each(|integral| write(module, integral))?;
+    let nested = nesting::of(module);
+    std::mem::take(&mut module.integrals).iter().try_for_each(|integral| {
+        let nested = nested.get(integral.function.index()).copied().unwrap_or(true);
+        write(module, integral, nested)
+    })?;
     std::mem::take(&mut module.facets).iter().try_for_each(|facet| facets::write(module, facet))
 }
 
-fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
+/// With `nested`, derivatives of its derivatives may be asked for.
+fn write(module: &mut Module, wanted: &Integral, nested: bool) -> Result<(), Refused> {
     let dimensions = wanted.fixed.len();
     let flat = flat::of(module, wanted.integrand);
-    let found = jumps::find(&flat, &wanted.fixed);
+    let found = jumps::find(&flat, &wanted.fixed, nested);
     if let Some(span) = found.look_up {
         return Err(Refused::Jumps { span, why: Why::LookUp });
     }
@@ -86,8 +96,10 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     let params = Values::from_slice(b.function.params());
     let seen = params.len() - 2 * dimensions - 3;
     let bounds: Vec<[Value; 2]> = params[seen..].chunks(2).take(dimensions).map(|pair| [pair[0], pair[1]]).collect();
+    let depends = nested.then(|| second::depends(&mut b, &flat.function, &params[1..seen], &bounds));
     let own = Own {
         token: params[0],
+        depends,
         seen: Values::from_slice(&params[1..seen]),
         bounds,
         counts: [params[params.len() - 3], params[params.len() - 2]],
@@ -100,10 +112,7 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     let solved = solutions::solved(&mut b, module, &flat, &found, &own, &mut results);
     let sites = coinciding::together(&b, solved);
     let moved = match module.sources {
-        Some(_) => {
-            let other = coincidences::moved(&mut b, &own);
-            coincidences::pieces_for(&mut b, module, (&flat, &found), &other)
-        }
+        Some(_) => coincidences::moved(&mut b, module, (&flat, &found), &own),
         None => Vec::new(),
     };
     let mut token = own.token;
@@ -131,6 +140,8 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
 /// The parameters of the function that is written.
 struct Own {
     token: Value,
+    /// All that may carry a derivative into the integrand, where second derivatives may be asked for.
+    depends: Option<Value>,
     seen: Values,
     bounds: Vec<[Value; 2]>,
     /// How many samples, and the seed.
@@ -150,7 +161,8 @@ struct Writer<'a> {
     count: usize,
     /// The calls of linked methods whose jumps are followed.
     linked: Vec<linked::Known>,
-    written: HashMap<Shape, FuncId>,
+    /// By shape, and whether the points are pinned.
+    written: HashMap<(Shape, bool), FuncId>,
 }
 
 /// What functions that sum jumps need of the integrand around a place.
@@ -162,6 +174,37 @@ struct Around {
     /// What finds the states of others at a place, where there are any.
     ties: Option<FuncId>,
     precision: Precision,
+}
+
+impl Around {
+    /// The states of other conditions at the place of a piece, by its number and site.
+    fn states(&self, b: &mut Builder, at: (Value, Value), coefficients: &[Value]) -> Value {
+        let states = self.table.states();
+        match self.ties {
+            None => {
+                let none = b.int(forced::AS_IT_IS);
+                b.emit(Op::ArrayFill, &[none], states)
+            }
+            Some(ties) => {
+                let args = self.table.arguments(b, self.values, at, coefficients);
+                let call = b.push(Op::Call(ties), args, &[states], &[]);
+                b.results(call)[0]
+            }
+        }
+    }
+
+    /// States, and others where these say nothing.
+    fn merged(&self, b: &mut Builder, mut states: Value, others: Value) -> Value {
+        let none = b.int(forced::AS_IT_IS);
+        for site in 0..self.table.sites {
+            let site = b.int(site as i32);
+            let [state, other] = [states, others].map(|states| b.array_get(states, site));
+            let free = b.int_compare(Compare::Eq, state, none);
+            let state = b.select(free, other, state);
+            states = b.array_set(states, site, state);
+        }
+        states
+    }
 }
 
 impl Writer<'_> {
@@ -219,31 +262,36 @@ impl Writer<'_> {
                     None if piece.form.is_affine() => Shape::Plane,
                     None => Shape::Quadric,
                 };
-                let moments = self.moments(shape, around);
+                let moments = self.moments(shape, false, around);
                 let call = Call { token, moments, values: around.values, number, site };
-                token = self.piece(b, &call, piece, results);
+                let args = self.arguments(b, &call, (piece, shape));
+                token = match self.own.depends {
+                    None => self.piece(b, &call, (args, piece, shape), results),
+                    Some(_) => self.piece_twice(b, (&call, &args), (piece, shape), &Among { sites, around }, results),
+                };
                 number += 1;
             }
         }
         token
     }
 
-    /// The function that sums jumps over boundaries of a shape.
-    fn moments(&mut self, shape: Shape, around: &Around) -> FuncId {
-        if let Some(&known) = self.written.get(&shape) {
+    /// The function that sums jumps over boundaries of a shape. If it is pinned, its points have no derivatives.
+    fn moments(&mut self, shape: Shape, pinned: bool, around: &Around) -> FuncId {
+        if let Some(&known) = self.written.get(&(shape, pinned)) {
             return known;
         }
         let Around { sides, ref table, ties, precision, .. } = *around;
         let seen = self.seen();
-        let head = Head { shape, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
+        let head = Head { shape, pinned, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
         let name = match shape {
             Shape::Plane => "plane",
             Shape::Planes => "planes",
             Shape::Quadric => "quadric",
         };
-        let function = head.write(self.name(name), precision);
+        let name = if pinned { format!("pinned.{name}") } else { name.to_owned() };
+        let function = head.write(self.name(&name), precision);
         let id = self.add(function);
-        self.written.insert(shape, id);
+        self.written.insert((shape, pinned), id);
         id
     }
 
@@ -312,16 +360,15 @@ impl Writer<'_> {
         types.extend(vec![FLOAT; width * results.len()]);
         let inst = b.push(Op::Call(strewn), args, &types, &[]);
         let found = Values::from_slice(b.results(inst));
-        weighed(b, &found[1..], &terms, results);
+        weighed(b, &found[1..], &terms, results, own.depends);
         found[0]
     }
 
-    /// Adds what the jumps at one piece of a boundary do.
-    fn piece(&self, b: &mut Builder, call: &Call, piece: &Piece, results: &mut Values) -> Value {
+    /// What the functions that sum jumps over a piece take.
+    fn arguments(&self, b: &mut Builder, call: &Call, (piece, shape): (&Piece, Shape)) -> Values {
         let own = self.own;
         let zero = b.float(0.0);
-        let width = if piece.form.is_affine() { 1 + own.bounds.len() } else { piece.form.coefficients.len() };
-        let residual: Values = piece.form.coefficients[..width].iter().map(|c| c.unwrap_or(zero)).collect();
+        let width = shape.coefficients(own.bounds.len());
         let mut args = Values::from_slice(&[call.token]);
         args.extend(self.seen_values(b));
         args.extend(own.bounds.iter().flatten().copied());
@@ -333,24 +380,46 @@ impl Writer<'_> {
         let period = b.real(piece.period.unwrap_or(0.0));
         args.extend([samples, own.counts[1], number, site, piece.above, period]);
         args.extend(call.values);
-        args.extend(residual.iter().copied());
+        args.extend(piece.form.coefficients[..width].iter().map(|c| c.unwrap_or(zero)));
+        args
+    }
+
+    /// Adds what the jumps at one piece of a boundary do.
+    fn piece(
+        &self,
+        b: &mut Builder,
+        call: &Call,
+        (args, piece, shape): (Values, &Piece, Shape),
+        results: &mut Values,
+    ) -> Value {
+        let zero = b.float(0.0);
+        let width = shape.coefficients(self.own.bounds.len());
+        let residual: Values = piece.form.coefficients[..width].iter().map(|c| c.unwrap_or(zero)).collect();
         let mut types = vec![Ty::Token];
         types.extend(vec![FLOAT; residual.len() * results.len()]);
         let inst = b.push(Op::Call(call.moments), args, &types, &[]);
         let found = Values::from_slice(b.results(inst));
-        weighed(b, &found[1..], &residual, results);
+        weighed(b, &found[1..], &residual, results, None);
         found[0]
     }
 }
 
-/// Lets the derivatives of terms go into each result, by the weights that each has for them.
-fn weighed(b: &mut Builder, weights: &[Value], terms: &[Value], results: &mut Values) {
+/// Lets the derivatives of terms go into each result, by the weights that each has for them. Second ones are refused after a
+/// first one by anything in `depends`, where they may be asked for.
+fn weighed(b: &mut Builder, weights: &[Value], terms: &[Value], results: &mut Values, depends: Option<Value>) {
     for (result, weights) in results.iter_mut().zip(weights.chunks(terms.len())) {
         for (&weight, &term) in weights.iter().zip(terms) {
             if b.constant_of(term).is_none() {
+                let weight = match depends {
+                    Some(_) => b.emit(Op::Barrier(Why::Twice), &[weight], FLOAT),
+                    None => weight,
+                };
                 *result = b.emit(Op::Boundary, &[*result, weight, term], FLOAT);
             }
         }
+    }
+    if let Some(depends) = depends {
+        refuse_after(b, depends, terms, results);
     }
 }
 
@@ -365,16 +434,10 @@ struct Call {
 }
 
 /// Lets derivatives by some values be refused.
-fn refuse(b: &mut Builder, why: Why, sources: &[Value], results: &mut Values) {
+fn refuse(b: &mut Builder, why: Why, sources: &[Value], results: &mut [Value]) {
     let one = b.float(1.0);
     for &source in sources {
-        let source = match b.ty(source) {
-            FLOAT => source,
-            _ => {
-                let first = b.int(0);
-                b.array_get(source, first)
-            }
-        };
+        let source = first_of(b, source);
         let barrier = b.emit(Op::Barrier(why), &[source], FLOAT);
         results.iter_mut().for_each(|r| *r = b.emit(Op::Boundary, &[*r, one, barrier], FLOAT));
     }

@@ -25,6 +25,8 @@ pub(super) enum Shape {
 /// What the function is for.
 pub(super) struct Head<'a> {
     pub shape: Shape,
+    /// Whether points stay where they are in derivatives of the sums.
+    pub pinned: bool,
     pub table: &'a Table,
     /// The types of what the integrand sees.
     pub seen: &'a [Ty],
@@ -213,7 +215,13 @@ impl Head<'_> {
         };
         let states = both(b, states, given.site, given.above);
         let mut sums = Values::from_slice(carried);
-        for Point { weight, coordinates } in points {
+        for mut point in points {
+            if self.pinned {
+                for v in point.coordinates.iter_mut().chain([&mut point.weight]) {
+                    *v = b.emit(Op::Pin, &[*v], FLOAT);
+                }
+            }
+            let Point { weight, coordinates } = point;
             let place = (coordinates.as_slice(), coefficients);
             let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, place);
             let width = self.coefficients();

@@ -46,9 +46,11 @@ pub(super) fn point(b: &mut Builder, points: &Points, coefficients: &[Value], in
     let term = b.mul(across, t);
     let residual = b.add(residual, term);
     let negative = b.neg(residual);
-    let root = b.div(negative, slope);
     let steepness = b.float1(Float1::Abs, slope);
-    let weight = b.div(length, steepness);
+    let (_, slope) = or_one(b, slope);
+    let root = b.div(negative, slope);
+    let size = b.float1(Float1::Abs, slope);
+    let weight = b.div(length, size);
     let conditions = [
         b.float_compare(Compare::Gt, length, zero),
         b.float_compare(Compare::Gt, root, zero),
@@ -65,18 +67,84 @@ pub(super) fn point(b: &mut Builder, points: &Points, coefficients: &[Value], in
     Point { weight, coordinates: coordinates.collect() }
 }
 
+/// Whether a slope is 0, and one to divide by: 0 times what is infinite would be no derivative.
+fn or_one(b: &mut Builder, slope: Value) -> (Value, Value) {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let flat = b.float_compare(Compare::Eq, slope, zero);
+    (flat, b.select(flat, one, slope))
+}
+
+/// Where a line in the unit square is crossed by another one.
+pub(super) struct Crossing {
+    /// Whether they cross inside.
+    pub inside: Value,
+    pub coordinates: [Value; 2],
+    /// How much a jump at this point counts, over the slope of the first line and of the second one along it.
+    pub weight: Value,
+    /// The value of the second line's polynomial where the first line enters the square, and its change up to where it
+    /// leaves.
+    pub start: Value,
+    pub change: Value,
+    /// Which part of the way lies before the point.
+    pub along: Value,
+}
+
+/// Of two lines, by their coefficients. The way along the first one is that of [`point`].
+pub(super) fn crossing(b: &mut Builder, line: &[Value], other: &[Value]) -> Crossing {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let [first, second] = [line[1], line[2]].map(|slope| b.float1(Float1::Abs, slope));
+    let turned = b.float_compare(Compare::Gt, second, first);
+    // What is solved for comes first, then the coordinate along which the line is followed.
+    let mut ordered = |slopes: &[Value]| {
+        let (x, y) = (slopes[1], slopes[2]);
+        (b.select(turned, y, x), b.select(turned, x, y))
+    };
+    let ((slope, across), (other_slope, other_across)) = (ordered(line), ordered(other));
+    let (low, high) = inside(b, line[0], slope, across);
+    let length = b.sub(high, low);
+    let (is_none, slope) = or_one(b, slope);
+    // Along the line, the other one's polynomial is start + along · change.
+    let ratio = b.div(other_slope, slope);
+    let product = b.mul(ratio, line[0]);
+    let constant = b.sub(other[0], product);
+    let product = b.mul(ratio, across);
+    let steepness = b.sub(other_across, product);
+    let offset = b.mul(steepness, low);
+    let (start, change) = (b.add(constant, offset), b.mul(steepness, length));
+    let (parallel, divisor) = or_one(b, change);
+    let opposite = b.neg(start);
+    let along = b.div(opposite, divisor);
+    let way = b.mul(along, length);
+    let t = b.add(low, way);
+    let term = b.mul(across, t);
+    let residual = b.add(line[0], term);
+    let root = b.div(residual, slope);
+    let root = b.neg(root);
+    let [from, to] = [(Compare::Gt, zero), (Compare::Lt, one)].map(|(op, end)| b.float_compare(op, along, end));
+    let some = b.float_compare(Compare::Gt, length, zero);
+    let nothing = b.or(is_none, parallel);
+    let something = b.not(nothing);
+    let all = [from, to, some].into_iter().fold(something, |all, c| b.and(all, c));
+    let [slope, change_size] = [slope, divisor].map(|v| b.float1(Float1::Abs, v));
+    let product = b.mul(slope, change_size);
+    let weight = b.div(length, product);
+    let [t, root] = [t, root].map(|v| b.select(all, v, zero));
+    let coordinates = [b.select(turned, t, root), b.select(turned, root, t)];
+    Crossing { inside: all, coordinates, weight, start, change, along }
+}
+
 /// Between which values of the clipped coordinate the solved one lies between 0 and 1.
 fn inside(b: &mut Builder, residual: Value, slope: Value, across: Value) -> (Value, Value) {
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let far = b.add(residual, slope);
+    // A coordinate without a slope says nothing of where the plane is inside.
+    let (flat, across) = or_one(b, across);
     let [at_zero, at_one] = [residual, far].map(|residual| {
         let ratio = b.div(residual, across);
         b.neg(ratio)
     });
     let (low, high) = (b.float2(Float2::Min, at_zero, at_one), b.float2(Float2::Max, at_zero, at_one));
     let (low, high) = (b.float2(Float2::Max, low, zero), b.float2(Float2::Min, high, one));
-    // A coordinate without a slope says nothing of where the plane is inside.
-    let flat = b.float_compare(Compare::Eq, across, zero);
     (b.select(flat, zero, low), b.select(flat, one, high))
 }
 

@@ -16,11 +16,41 @@ use crate::ir::*;
 /// Below this share of its terms a difference counts as 0.
 const ROUNDING: f32 = 1e-5;
 
-/// Points of the quadric with these coefficients.
+/// Points of the quadric with these coefficients. Over one coordinate they may be differentiated.
 pub(super) fn points(b: &mut Builder, points: &Points, coefficients: &[Value], index: Value) -> Vec<Point> {
     let dimensions = (1..).find(|&d| monomials(d).len() >= coefficients.len()).unwrap_or(1);
+    if dimensions == 1 {
+        return roots(b, coefficients);
+    }
     let quadric = Quadric { places: monomials(dimensions), coefficients, dimensions };
     (0..dimensions).flat_map(|solved| quadric.solved(b, points, index, solved)).collect()
+}
+
+/// The roots of a polynomial in one coordinate. Nothing is infinite where there are none, so that they can be differentiated.
+fn roots(b: &mut Builder, coefficients: &[Value]) -> Vec<Point> {
+    let &[constant, linear, square] = coefficients else { return Vec::new() };
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let spread = discriminant(b, Parabola { a: square, b: linear, c: constant });
+    let some = b.float_compare(Compare::Gt, spread, zero);
+    let spread = b.select(some, spread, one);
+    let steepness = b.float1(Float1::Sqrt, spread);
+    let weight = b.div(one, steepness);
+    // Without a difference of nearly equal numbers.
+    let upwards = b.float_compare(Compare::Ge, linear, zero);
+    let down = b.neg(steepness);
+    let signed = b.select(upwards, steepness, down);
+    let sum = b.add(linear, signed);
+    let minus_half = b.float(-0.5);
+    let q = b.mul(minus_half, sum);
+    let point = |b: &mut Builder, dividend: Value, divisor: Value| {
+        let divides = b.float_compare(Compare::Ne, divisor, zero);
+        let divisor = b.select(divides, divisor, one);
+        let root = b.div(dividend, divisor);
+        let (above, below) = (b.float_compare(Compare::Gt, root, zero), b.float_compare(Compare::Lt, root, one));
+        let inside = [divides, above, below].into_iter().fold(some, |all, c| b.and(all, c));
+        Point { weight: b.select(inside, weight, zero), coordinates: vec![b.select(inside, root, zero)] }
+    };
+    vec![point(b, q, square), point(b, constant, q)]
 }
 
 struct Quadric<'a> {
@@ -64,22 +94,13 @@ impl Quadric<'_> {
         let square = self.coefficient(&[solved, solved]);
         let (linear, constant) = (self.linear(b, solved, &free), self.rest(b, &free));
         let zero = b.float(0.0);
-        let (clipped, linear, constant) = match others.first() {
-            None => {
-                let discriminant = discriminant(b, Parabola { a: square, b: linear, c: constant });
-                let (one, root) = (b.float(1.0), b.float1(Float1::Sqrt, discriminant));
-                (Clipped { t: zero, length: one, root }, linear, constant)
-            }
-            Some(&d) => {
-                let u = points.coordinate(b, index, 0);
-                let along = Parabola { a: self.coefficient(&[d, d]), b: self.linear(b, d, &free), c: constant };
-                let cross = self.coefficient(&[solved, d]);
-                let clipped = clip(b, square, (cross, linear), along, u);
-                let bend = b.mul(cross, clipped.t);
-                let linear = b.add(linear, bend);
-                (clipped, linear, value(b, along, clipped.t))
-            }
-        };
+        let d = others[0];
+        let u = points.coordinate(b, index, 0);
+        let along = Parabola { a: self.coefficient(&[d, d]), b: self.linear(b, d, &free), c: constant };
+        let cross = self.coefficient(&[solved, d]);
+        let clipped = clip(b, square, (cross, linear), along, u);
+        let bend = b.mul(cross, clipped.t);
+        let (linear, constant) = (b.add(linear, bend), value(b, along, clipped.t));
         // The roots, without a difference of nearly equal numbers.
         let upwards = b.float_compare(Compare::Ge, linear, zero);
         let down = b.neg(clipped.root);
@@ -93,9 +114,7 @@ impl Quadric<'_> {
             .map(|root| {
                 let mut coordinates = vec![root; self.dimensions];
                 free.iter().for_each(|&(d, u)| coordinates[d] = u);
-                if let Some(&d) = others.first() {
-                    coordinates[d] = clipped.t;
-                }
+                coordinates[d] = clipped.t;
                 self.weighed(b, solved, &clipped, coordinates)
             })
             .collect()

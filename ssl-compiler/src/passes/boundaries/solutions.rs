@@ -44,8 +44,11 @@ pub(super) fn solved<'j>(
             continue;
         }
         let copied: Option<Vec<Value>> = jump.args.iter().map(|&v| copies.of(b, v)).collect();
-        let sources = copied.unwrap_or_else(|| parameters(b, f, own));
-        refuse(b, why(flat, jump), &sources, results);
+        let sources = copied.unwrap_or_else(|| parameters(b, f, &own.seen, &own.bounds));
+        if !matches!(jump.kind, Kind::Kink(_)) {
+            refuse(b, why(flat, jump), &sources, results);
+        }
+        own.refuse_second(b, &sources, results);
     }
     solved
 }
@@ -53,15 +56,15 @@ pub(super) fn solved<'j>(
 /// Why a jump cannot be followed.
 pub(super) fn why(flat: &Flat, jump: &Jump) -> Why {
     flat.opaque.unwrap_or(match jump.kind {
-        Kind::Compare(_) => Why::Curved,
+        Kind::Compare(_) | Kind::Kink(_) => Why::Curved,
         Kind::Rounding(_) => Why::Rounding,
         Kind::Unknown(why) => why,
     })
 }
 
 /// All that may carry a derivative into an integrand.
-pub(super) fn parameters(b: &mut Builder, f: &Function, own: &Own) -> Vec<Value> {
-    let mut all: Vec<Value> = own.seen.iter().chain(own.bounds.iter().flatten()).copied().collect();
+pub(super) fn parameters(b: &mut Builder, f: &Function, seen: &[Value], bounds: &[[Value; 2]]) -> Vec<Value> {
+    let mut all: Vec<Value> = seen.iter().chain(bounds.iter().flatten()).copied().collect();
     all.retain(|&v| b.ty(v).is_differentiable());
     f.walk(|_, data| {
         if let Op::Global { .. } | Op::Parameter { .. } = data.op

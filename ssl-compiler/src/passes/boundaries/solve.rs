@@ -50,32 +50,21 @@ const MAX_PIECES: usize = 32;
 /// Where a condition changes; `None` where it cannot be solved.
 pub(super) fn places<'f>(b: &mut Builder, forms: &mut Forms<'f>, sizes: &Sizes<'f>, jump: &Jump) -> Option<Places> {
     let compare = match jump.kind {
-        Kind::Compare(compare) => compare,
+        Kind::Compare(compare) | Kind::Kink(compare) => compare,
         Kind::Rounding(op) => {
             return Some(Places { pieces: vec![steps(b, forms, op, jump.args[0])?], declared: Vec::new() });
         }
         Kind::Unknown(_) => return None,
     };
-    let (left, right) = (jump.args[0], jump.args[1]);
     let above = b.bool(matches!(compare, Compare::Gt | Compare::Ge));
     let valid = b.bool(true);
     let mut solver = Solver { b, forms, sizes, pieces: Vec::new(), declared: Vec::new() };
-    let difference = solver.difference(left, right);
     let start = Claim { above, valid };
-    match difference {
-        Some(form) if form.is_affine() => solver.push(form, start, None),
+    match *jump.args {
+        [left, right] => solver.compared(left, right, start)?,
         _ => {
-            let turned = solver.turned(start, None);
-            let solved = match (solver.fixed(left), solver.fixed(right)) {
-                (None, Some(t)) => solver.solve(left, t, start),
-                (Some(t), None) => solver.solve(right, t, turned),
-                _ => None,
-            };
-            if solved.is_none() {
-                solver.pieces.clear();
-                solver.declared.clear();
-                solver.push(difference?, start, None);
-            }
+            let zero = solver.b.float(0.0);
+            solver.solve(jump.args[0], zero, start)?;
         }
     }
     let Solver { pieces, declared, .. } = solver;
@@ -93,22 +82,43 @@ fn steps(b: &mut Builder, forms: &mut Forms<'_>, op: Float1, v: Value) -> Option
 
 /// `above`: the condition is that a value is greater than another one, rather than less. `valid`: it may change here.
 #[derive(Clone, Copy)]
-struct Claim {
-    above: Value,
-    valid: Value,
+pub(super) struct Claim {
+    pub above: Value,
+    pub valid: Value,
 }
 
-struct Solver<'s, 'f> {
-    b: &'s mut Builder,
-    forms: &'s mut Forms<'f>,
-    sizes: &'s Sizes<'f>,
+pub(super) struct Solver<'s, 'f> {
+    pub b: &'s mut Builder,
+    pub forms: &'s mut Forms<'f>,
+    pub sizes: &'s Sizes<'f>,
     pieces: Vec<Piece>,
     declared: Vec<Declared>,
 }
 
 impl Solver<'_, '_> {
-    fn push(&mut self, form: Form, claim: Claim, period: Option<f64>) {
+    pub(super) fn push(&mut self, form: Form, claim: Claim, period: Option<f64>) {
         self.pieces.push(Piece { form, above: claim.above, valid: claim.valid, period });
+    }
+
+    /// Solves `left > right`, or `left < right`.
+    fn compared(&mut self, left: Value, right: Value, start: Claim) -> Option<()> {
+        let difference = self.difference(left, right);
+        if let Some(form) = difference.as_ref().filter(|form| form.is_affine()) {
+            self.push(form.clone(), start, None);
+            return Some(());
+        }
+        let turned = self.turned(start, None);
+        let solved = match (self.fixed(left), self.fixed(right)) {
+            (None, Some(t)) => self.solve(left, t, start),
+            (Some(t), None) => self.solve(right, t, turned),
+            _ => None,
+        };
+        if solved.is_none() {
+            self.pieces.clear();
+            self.declared.clear();
+            self.push(difference?, start, None);
+        }
+        Some(())
     }
 
     fn difference(&mut self, left: Value, right: Value) -> Option<Form> {
@@ -116,12 +126,12 @@ impl Solver<'_, '_> {
         Some(x.sub(self.b, &y))
     }
 
-    fn fixed(&mut self, v: Value) -> Option<Value> {
+    pub(super) fn fixed(&mut self, v: Value) -> Option<Value> {
         self.forms.fixed(self.b, v)
     }
 
     /// The claim turned round, where a condition holds or always.
-    fn turned(&mut self, claim: Claim, where_holds: Option<Value>) -> Claim {
+    pub(super) fn turned(&mut self, claim: Claim, where_holds: Option<Value>) -> Claim {
         let above = match where_holds {
             Some(condition) => self.b.emit(Op::BoolXor, &[claim.above, condition], BOOL),
             None => self.b.not(claim.above),
@@ -129,24 +139,24 @@ impl Solver<'_, '_> {
         Claim { above, ..claim }
     }
 
-    fn only(&mut self, claim: Claim, condition: Value) -> Claim {
+    pub(super) fn only(&mut self, claim: Claim, condition: Value) -> Claim {
         Claim { valid: self.b.and(claim.valid, condition), ..claim }
     }
 
     /// A value where a condition holds. Elsewhere it is one that has a derivative: nothing there counts, but 0 times what is
     /// no number would be none.
-    fn where_holds(&mut self, condition: Value, v: Value, otherwise: f64) -> Value {
+    pub(super) fn where_holds(&mut self, condition: Value, v: Value, otherwise: f64) -> Value {
         let otherwise = self.b.real(otherwise);
         self.b.select(condition, v, otherwise)
     }
 
-    fn compare(&mut self, op: Compare, x: Value, y: f64) -> Value {
+    pub(super) fn compare(&mut self, op: Compare, x: Value, y: f64) -> Value {
         let y = self.b.real(y);
         self.b.float_compare(op, x, y)
     }
 
     /// Solves `v > t`, or `v < t`.
-    fn solve(&mut self, v: Value, t: Value, claim: Claim) -> Option<()> {
+    pub(super) fn solve(&mut self, v: Value, t: Value, claim: Claim) -> Option<()> {
         if self.pieces.len() > MAX_PIECES {
             return None;
         }
@@ -163,7 +173,7 @@ impl Solver<'_, '_> {
         Some(())
     }
 
-    fn leaf(&mut self, form: &Form, t: Value, claim: Claim, period: Option<f64>) -> Option<()> {
+    pub(super) fn leaf(&mut self, form: &Form, t: Value, claim: Claim, period: Option<f64>) -> Option<()> {
         let t = Form::constant(form.dimensions, t);
         let form = form.sub(self.b, &t);
         self.push(form, claim, period);
@@ -179,8 +189,14 @@ impl Solver<'_, '_> {
             Op::Float2(op) => match (self.fixed(args[0]), self.fixed(args[1])) {
                 (None, Some(k)) => self.left(op, args[0], k, t, claim),
                 (Some(k), None) => self.right(op, k, args[1], t, claim),
-                _ if op == Float2::Mul && args[0] == args[1] => self.both(args[0], claim, t, Float1::Sqrt),
-                _ => None,
+                _ => match op {
+                    Float2::Mul if args[0] == args[1] => self.both(args[0], claim, t, Float1::Sqrt),
+                    Float2::Mul => self.power([args[0], args[1]], t, claim),
+                    Float2::Sub => self.saw(args[0], args[1], t, claim),
+                    Float2::Div => self.quotient(args[0], args[1], t, claim),
+                    Float2::Atan2 => self.angle(args[0], args[1], t, claim),
+                    _ => None,
+                },
             },
             Op::Fma => {
                 let k = self.fixed(args[2])?;
@@ -189,7 +205,7 @@ impl Solver<'_, '_> {
                     (None, Some(k)) => self.left(Float2::Mul, args[0], k, t, claim),
                     (Some(k), None) => self.left(Float2::Mul, args[1], k, t, claim),
                     _ if args[0] == args[1] => self.both(args[0], claim, t, Float1::Sqrt),
-                    _ => None,
+                    _ => self.power([args[0], args[1]], t, claim),
                 }
             }
             // Nothing but functions with an inverse is called here.
@@ -220,6 +236,21 @@ impl Solver<'_, '_> {
         Some(())
     }
 
+    /// A factor to divide by, and a claim on what it is multiplied with.
+    fn factor(&mut self, k: Value, claim: Claim) -> (Value, Claim) {
+        let negative = self.compare(Compare::Lt, k, 0.0);
+        let some = self.compare(Compare::Ne, k, 0.0);
+        let claim = self.turned(claim, Some(negative));
+        let claim = self.only(claim, some);
+        (self.where_holds(some, k, 1.0), claim)
+    }
+
+    /// What is multiplied with k, against t.
+    pub(super) fn divided(&mut self, t: Value, k: Value, claim: Claim) -> (Value, Claim) {
+        let (k, claim) = self.factor(k, claim);
+        (self.b.div(t, k), claim)
+    }
+
     /// `a ∘ k` against t.
     fn left(&mut self, op: Float2, a: Value, k: Value, t: Value, claim: Claim) -> Option<()> {
         match op {
@@ -232,14 +263,11 @@ impl Solver<'_, '_> {
                 self.solve(a, t, claim)
             }
             Float2::Mul | Float2::Div => {
-                let negative = self.compare(Compare::Lt, k, 0.0);
-                let some = self.compare(Compare::Ne, k, 0.0);
-                let claim = self.turned(claim, Some(negative));
-                let claim = self.only(claim, some);
-                let k = self.where_holds(some, k, 1.0);
+                let (k, claim) = self.factor(k, claim);
                 let t = if op == Float2::Mul { self.b.div(t, k) } else { self.b.mul(t, k) };
                 self.solve(a, t, claim)
             }
+            Float2::Pow => self.power_by(a, k, t, claim),
             // Elsewhere it is k, whatever the coordinates are.
             Float2::Min | Float2::Max => {
                 let beyond = if op == Float2::Max { Compare::Lt } else { Compare::Gt };
@@ -260,6 +288,7 @@ impl Solver<'_, '_> {
                 let claim = self.turned(claim, None);
                 self.solve(a, t, claim)
             }
+            Float2::Pow => self.exponential(k, a, t, claim),
             // k / a falls as a rises, if k is positive, and changes sign at the pole.
             Float2::Div => {
                 let positive = self.compare(Compare::Gt, k, 0.0);
@@ -346,7 +375,7 @@ impl Solver<'_, '_> {
     }
 
     /// The condition holds just above the end of a domain, and not below it.
-    fn end(&mut self, a: Value, end: f64, claim: Claim, holds: Value) -> Option<()> {
+    pub(super) fn end(&mut self, a: Value, end: f64, claim: Claim, holds: Value) -> Option<()> {
         let claim = self.only(claim, holds);
         let (end, above) = (self.b.real(end), self.b.bool(true));
         self.solve(a, end, Claim { above, ..claim })

@@ -83,7 +83,7 @@ fn name(module: &Module, op: Op) -> String {
         Op::Jvp { function, .. } => format!("derivative of `{}` along tangents", module.function(function).name),
         Op::Vjp { function, .. } => format!("gradient of `{}`", module.function(function).name),
         Op::Detach => "detach".to_owned(),
-        Op::Boundary | Op::Barrier(_) => "the boundaries of an integral".to_owned(),
+        Op::Boundary | Op::Cross | Op::Pin | Op::Barrier(_) => "the boundaries of an integral".to_owned(),
         Op::Push(_) | Op::Pop(_) => "kept for a gradient".to_owned(),
         Op::Fma => "fma".to_owned(),
         Op::CubicRoot => "place on a curve".to_owned(),
