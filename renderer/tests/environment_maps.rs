@@ -84,8 +84,8 @@ fn mean(loaded: &mut Loaded, seeds: u32) -> (f64, f64) {
     (mean, spread / f64::from(seeds * (seeds - 1)))
 }
 
-/// Light sampling, the lobes, and both with their weights integrate the same filtered image, though a footprint spreads
-/// the sun over many times its size: a look-up of another width by either would count the sun's rim twice, or never.
+/// Light sampling, the lobes, and both with their weights integrate the same image: a look-up of another width by either would
+/// count the sun's rim twice, or never.
 #[test]
 fn the_light_is_the_same_whoever_looks_for_it() {
     let folder = Folder::new();
@@ -128,4 +128,84 @@ fn an_image_that_cannot_be_read_is_black_and_said() {
     assert!(said[0].0 == "S0015" && said[0].1.contains("sky.exr") && loaded.incomplete, "{said:?}");
     let out = run(&mut loaded, &RenderOptions::default());
     assert!(out.picture.pixels.iter().all(|p| *p == glam::Vec3::ZERO));
+}
+
+/// A matte floor under an image, seen from above, which reflects a half.
+fn floor(sampling: &str) -> String {
+    format!(
+        "[camera]\nposition = [0, 3, 0]\nlook_at = [0, 0, 0]\nup = [0, 0, -1]\ntype = \"orthographic\"\nwidth = 1\n\
+         [film]\nwidth = 16\nheight = 16\n[integrator]\nmax_depth = 1\nsampling = \"{sampling}\"\n\
+         [environment]\ntype = \"image\"\nfile = \"sky.exr\"\n[materials.grey]\n\
+         source = 'shader m(out closure c) {{ c = make_closure<Lambert>(color(0.5), global_value<normal>); }}'\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"grey\"\nscale = [20, 1, 20]\n"
+    )
+}
+
+/// Half of Σ L cos θ dω over the texels, over π: a ring of a row has the cosine's integral π (sin² θ₁ − sin² θ₀).
+fn of_rows(height: u32, radiance: impl Fn(u32) -> f64) -> f64 {
+    let sine = |y: u32| (std::f64::consts::PI * f64::from(y) / f64::from(height)).sin().powi(2);
+    (0..height / 2).map(|y| 0.5 * radiance(y) * (sine(y + 1) - sine(y))).sum()
+}
+
+/// A lamp at the pole lights a floor by its solid angle, whatever the number of samples and whoever looks for it; with light
+/// sampling there is next to no noise.
+#[test]
+fn a_lamp_at_the_pole_is_as_bright_as_its_solid_angle() {
+    for rows in [1, 3] {
+        let folder = Folder::new();
+        let radiance = |y: u32| if y < rows { 2000.0 } else { 0.25 };
+        image::Rgb32FImage::from_fn(256, 128, |_, y| image::Rgb([radiance(y); 3]))
+            .save(folder.0.join("sky.exr"))
+            .expect("the temporary folder can be written");
+        let exact = of_rows(128, |y| f64::from(radiance(y)));
+        for (sampling, samples) in [("lights", 1), ("lights", 64), ("both", 1), ("both", 64)] {
+            let options = RenderOptions { samples: Some(samples), ..RenderOptions::default() };
+            let out = run(&mut folder.load(&floor(sampling), PLENTY), &options);
+            let pixels: Vec<f64> = out.picture.pixels.iter().map(|p| f64::from(p.x) / exact).collect();
+            let mean = pixels.iter().sum::<f64>() / pixels.len() as f64;
+            let variance = pixels.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / pixels.len() as f64;
+            let about = format!("{rows} rows, {sampling}, {samples}: {mean} ± {}", variance.sqrt());
+            assert!((mean - 1.0).abs() < 0.04, "{about}");
+            assert!(variance.sqrt() * f64::from(samples).sqrt() < 0.6, "{about}");
+        }
+    }
+}
+
+/// A sun that was too bright for half floats shines as brightly as they can say, and the file and the texel are told.
+#[test]
+fn infinite_texels_are_told_and_count_as_the_largest_half() {
+    let sky = |odd: f32, nan: f32| {
+        let folder = Folder::new();
+        let texel = |x: u32, y: u32| {
+            image::Rgb(
+                [if (x, y) == (9, 2) {
+                    odd
+                } else if y == 7 && x > 30 {
+                    nan
+                } else {
+                    1.0
+                }; 3],
+            )
+        };
+        let file = folder.0.join("sky.exr");
+        image::Rgb32FImage::from_fn(64, 32, texel).save(file).expect("the temporary folder can be written");
+        let mut pictures = Vec::new();
+        // The second time the image is converted already.
+        for _ in 0..2 {
+            let mut loaded = folder.load(&floor("lights"), PLENTY);
+            let said: Vec<_> = loaded.diagnostics.list.iter().map(|d| (d.code.id, d.message.clone())).collect();
+            assert!(!loaded.incomplete);
+            let options = RenderOptions { samples: Some(4), ..RenderOptions::default() };
+            pictures.push((said, run(&mut loaded, &options).picture));
+        }
+        assert!(pictures[0] == pictures[1]);
+        pictures.remove(0)
+    };
+    let (none, expected) = sky(65504.0, 0.0);
+    assert!(none.is_empty(), "{none:?}");
+    let (said, picture) = sky(f32::INFINITY, f32::NAN);
+    assert!(picture == expected);
+    let [(code, message)] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(*code, "S0034");
+    assert!(message.contains("sky.exr` has 34 texels") && message.contains("column 9 of row 2"), "{message}");
 }

@@ -42,7 +42,7 @@ pub fn densities(scene: &Scene, paths: &[Path], block: &[u32]) -> Row {
 fn show(scene: &Scene, work: &mut Workspace, index: u32) {
     let view = work.view_of_hits();
     let path = &mut work.paths[index as usize];
-    let level = || scene.environment.level(&scene.textures, path.ray.direction, path.differential.direction);
+    let level = || scene.environment.level(&scene.textures, &footprint(path));
     path.radiance = view.map_or(Vec3::ONE, |view| view.of_environment(level()));
 }
 
@@ -86,7 +86,8 @@ pub fn environment_seen(scene: &Scene, path: &Path) -> Vec3 {
     scene.environment.radiance(&scene.textures, &footprint(path))
 }
 
-fn footprint(path: &Path) -> DirectionFootprint {
+/// The direction in which a path leaves the scene.
+pub fn footprint(path: &Path) -> DirectionFootprint {
     DirectionFootprint { d: path.ray.direction, dd: path.differential.direction, scattered: path.scattered }
 }
 

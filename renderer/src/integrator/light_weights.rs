@@ -156,12 +156,12 @@ impl Vertex<'_> {
         }
     }
 
-    /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
-    /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
+    /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. That of a shape is
+    /// read with the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
     fn source(&self, radiance: &Radiance, wi: Vec3, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
         match radiance {
             Radiance::Constant { radiance, .. } => Source::Known(*radiance),
-            Radiance::Environment => samples.direction(self.footprint(wi, lobe_pdf)),
+            Radiance::Environment => samples.direction(DirectionFootprint::scattered(wi)),
             Radiance::Shape(drawn) => {
                 let shape = self.scene.geometry.shape(drawn.shape);
                 let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
@@ -183,10 +183,6 @@ impl Vertex<'_> {
             differential: scattered(self.path, self.point, drawn.wi, lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
         }
-    }
-
-    fn footprint(&self, wi: Vec3, lobe_pdf: f32) -> DirectionFootprint {
-        DirectionFootprint { d: wi, dd: scattered(self.path, self.point, wi, lobe_pdf).direction, scattered: true }
     }
 }
 

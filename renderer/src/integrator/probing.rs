@@ -5,7 +5,7 @@ use super::accumulate::accumulate_light;
 use super::camera_rays::film_of;
 use super::caustics::Gathered;
 use super::counts::BatchCounts;
-use super::escape::{densities, environment_seen, seen_from};
+use super::escape::{densities, environment_seen, footprint, seen_from};
 use super::light_directions::Radiance;
 use super::light_weights::Weighed;
 use super::probe::{CameraRay, NotedLight, ProbedDirection, ProbedEnvironment, ProbedHit, ProbedLight};
@@ -45,7 +45,7 @@ pub fn note_environment(scene: &Scene, work: &mut Workspace) {
     probe.environment = Some(ProbedEnvironment {
         direction: direction.to_array(),
         radiance: radiance.to_array(),
-        level: scene.environment.level(&scene.textures, direction, path.differential.direction),
+        level: scene.environment.level(&scene.textures, &footprint(path)),
         share: seen.share,
         suns: seen.suns.to_array(),
         throughput: path.beta.to_array(),

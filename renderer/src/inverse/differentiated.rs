@@ -4,6 +4,7 @@ use super::{Parameter, Target, values};
 use crate::integrator::replay::GradientSlots;
 use crate::material::{GradientBy, Refused};
 use crate::scene::{Caustics, Scene};
+use crate::texture::make::MipFilter;
 use kernels::BufferError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -75,11 +76,13 @@ impl Differentiated {
                 }
                 Target::Exposure => sums.slots.exposure = Some(first),
                 Target::Texels { texture, .. } => {
-                    sums.slots.environment_texels |= scene.environment.texture() == Some(*texture);
+                    let is_environment = scene.environment.texture() == Some(*texture);
+                    sums.slots.environment_texels |= is_environment;
                     for (material, asked) in scene.materials.iter().zip(&mut asked) {
                         asked.textures.extend(material.slots_of(*texture).map(str::to_owned));
                     }
-                    scene.textures.hold(*texture);
+                    let filter = if is_environment { MipFilter::LatLong } else { MipFilter::Box };
+                    scene.textures.hold(*texture, filter);
                     scene.textures.keep_gradient(*texture).map_err(NotDifferentiable::Memory)?;
                     continue;
                 }

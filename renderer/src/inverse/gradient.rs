@@ -9,7 +9,6 @@ use crate::integrator::replay::{Gather, GradientSlots, Memory, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
 use crate::scene::{IntegratorKind, Scene};
-use crate::texture::make::MipFilter;
 use glam::Vec3;
 use kernels::sums::Sums;
 use kernels::{Arrangement, Buffer, Element};
@@ -239,6 +238,7 @@ impl Differentiated {
 fn by_texels(scene: &Scene, texture: u32, channels: Channels) -> Vec<f32> {
     let (images, wrap) = (scene.textures.gradient(texture), scene.textures.wrap(texture));
     // Textures that are held have one image.
-    let folded = images.into_iter().map(|image| image.pyramid.folded(MipFilter::Box, wrap));
+    let filter = scene.textures.held_filter(texture).unwrap_or_default();
+    let folded = images.into_iter().map(|image| image.pyramid.folded(filter, wrap));
     folded.flat_map(|texels| channels.gradient(&texels)).collect()
 }

@@ -78,6 +78,10 @@ codes! {
         "Closures decide what a surface looks like. The shader of this material makes none, so the surface is black. Give one of its `out closure` parameters a closure.";
     BAD_VERTEX_VALUES = "S0033", "values of vertices that cannot be used",
         "A variable of a shape names a file with a value for each vertex. The shape has no such vertices, as only shapes of type `obj` have, or the file is no array of one to four columns, which `numpy.save` writes as `.npy`, or it has another number of rows than the mesh has vertices. Vertices count in the order of the lines of the OBJ file that begin with `v`.";
+    NOT_FINITE = "S0034", "image with NaN or infinite texels",
+        "Some texels of an image are NaN or infinite, as a sun is that was too bright for half floats. Infinity counts as 65504, the largest half float; NaN and minus infinity count as 0. If it is the sun of an environment, its light is wrong: make the image anew with 32-bit floats, or with a darker sun.";
+    FAR_AWAY = "S0035", "scene that is too far from the origin",
+        "World coordinates are 32-bit floats, and the farther from the origin, the farther are they apart: 0.06 at a million. The scene, or what the camera sees of it, is less than a thousand such steps across, so surfaces are off by as much as shows. Move everything near the origin.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -9,7 +9,8 @@ use super::{codes, nearby};
 use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
 use crate::texture::file::{is_udim, udim_tiles};
-use crate::texture::make::Conversion;
+use crate::texture::make::{Conversion, MipFilter};
+use crate::texture::not_finite::{COUNTS_AS, NotFinite};
 use crate::texture::{
     ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource, Wrap,
 };
@@ -128,6 +129,7 @@ pub fn build(
         textures: wanted.len() as f64,
         ready: Mutex::new(0.0),
         complaints: Mutex::default(),
+        odd: Mutex::default(),
     };
     let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| opening.open(w)).collect();
     opening.folders.report(context);
@@ -158,12 +160,24 @@ pub fn build(
         });
         context.incomplete = true;
     }
+    report_odd(opening.odd.into_inner().unwrap_or_else(PoisonError::into_inner), context);
     let refused = |why: String| {
         let hint = "raise `--texture-memory`";
         context.diagnostics.push(Diagnostic::without_place(&codes::TEXTURE_MEMORY, why, hint));
     };
     let textures = TextureSystem::new(textures, &setup.cache, Some(files)).map_err(refused).ok()?;
     Some(Built { textures, environment })
+}
+
+/// Warns of images that have texels that are NaN or infinite, of each once.
+fn report_odd(mut odd: Vec<Odd>, context: &mut Context) {
+    odd.sort_by(|a, b| (&a.0, a.1.map(|s| s.start)).cmp(&(&b.0, b.1.map(|s| s.start))));
+    odd.dedup_by(|a, b| a.0 == b.0);
+    for (path, at, texels) in odd {
+        let message = format!("the image `{}` {texels}", path.display());
+        let warning = Diagnostic::warning(&codes::NOT_FINITE, at.unwrap_or_default(), message, COUNTS_AS);
+        context.diagnostics.push(Diagnostic { span: at, ..warning });
+    }
 }
 
 /// Some reasons name the file themselves.
@@ -198,7 +212,12 @@ struct Opening<'a> {
     ready: Mutex<f64>,
     /// Images of sets that cannot be read, and why.
     complaints: Mutex<Vec<(PathBuf, String)>>,
+    /// Images with texels that are NaN or infinite.
+    odd: Mutex<Vec<Odd>>,
 }
+
+/// An image with such texels, and where the scene names it.
+type Odd = (PathBuf, Option<Span>, NotFinite);
 
 impl Opening<'_> {
     /// The error is a sentence for the user.
@@ -234,17 +253,22 @@ impl Opening<'_> {
     }
 
     /// One file, which is a `part` of a texture.
-    fn source(&self, path: &Path, image: &Wanted, part: f64) -> Result<Arc<dyn TileSource>, String> {
+    fn source(&self, named: &Path, image: &Wanted, part: f64) -> Result<Arc<dyn TileSource>, String> {
         let color = image.raw.then_some(ColorSpace::Linear);
+        let filter = if image.is_environment { MipFilter::LatLong } else { MipFilter::Box };
         let (wrap, without_alpha) = (image.wrap.unwrap_or_default(), image.ignores_alpha);
-        let how = Conversion { wrap, color, without_alpha, ..Conversion::default() };
+        let how = Conversion { filter, wrap, color, without_alpha, ..Conversion::default() };
         let converted = Cell::new(0.0);
-        let path = self.folders.prepared(path, &how, &|share| {
+        let path = self.folders.prepared(named, &how, &|share| {
             let more = f64::from(share) * part - converted.replace(f64::from(share) * part);
             (self.setup.progress)((self.add(more) / self.textures) as f32)
         })?;
         self.add(part - converted.get());
-        Ok(Arc::new(self.files.texture(&path)?))
+        let texture = self.files.texture(&path)?;
+        if let Some(texels) = texture.layout().not_finite {
+            self.odd.lock().unwrap_or_else(PoisonError::into_inner).push((named.to_owned(), image.at, texels));
+        }
+        Ok(Arc::new(texture))
     }
 
     fn complain(&self, path: &Path, why: String) -> Option<String> {

@@ -29,14 +29,14 @@ pub struct GradientPyramid {
 impl GradientPyramid {
     /// The gradient by the texels of the finest level, where the other levels were made from it by this filter with these
     /// wraps: each level goes back to the one before it by the transpose of the filter. Images that are held whole in
-    /// memory were made by [`MipFilter::Box`].
+    /// memory were made by [`super::Pyramid::filter`].
     pub fn folded(mut self, filter: MipFilter, wrap: [Wrap; 2]) -> Vec<Vec4> {
         let mut coarse = self.levels.pop().unwrap_or_default();
         while let Some(mut fine) = self.levels.pop() {
             let i = self.levels.len();
             let ([w, h], [smaller_w, smaller_h]) = (self.sizes[i], self.sizes[i + 1]);
-            let columns = Taps::new(filter, wrap[0], w, smaller_w);
-            let rows = Taps::new(filter, wrap[1], h, smaller_h);
+            let columns = Taps::columns(filter, wrap[0], w, smaller_w);
+            let rows = Taps::rows(filter, wrap[1], h, smaller_h);
             spread(&coarse, &columns, &rows, w as usize, &mut fine);
             coarse = fine;
         }

@@ -2,6 +2,7 @@
 
 use super::access::{Texels, Texture};
 use super::filtered::Filtered;
+use super::make::MipFilter;
 use super::quads::Quads;
 use super::{ColorSpace, Layout, Pyramid, TileSource, Wrap};
 use glam::Vec4;
@@ -15,9 +16,9 @@ pub struct Held {
 
 impl Held {
     /// In place of a texture. `texels` are rows from the top.
-    pub(super) fn new(of: &Texture, texels: Vec<Vec4>) -> Held {
+    pub(super) fn new(of: &Texture, texels: Vec<Vec4>, filter: MipFilter) -> Held {
         let (width, height) = of.size(0);
-        let pyramid = Pyramid::new(width, height, texels);
+        let pyramid = Pyramid::filtered(width, height, texels, filter);
         let mut texture = Texture::new(of.number(), pyramid.layout(), ColorSpace::Linear, of.wrap());
         texture.gradient = of.gradient;
         Held { texture, pyramid }
@@ -26,6 +27,10 @@ impl Held {
     /// Those of the finest level, rows from the top.
     pub(super) fn texels(&self) -> &[Vec4] {
         self.pyramid.level(0)
+    }
+
+    pub(super) fn filter(&self) -> MipFilter {
+        self.pyramid.filter()
     }
 
     pub(super) fn layout(&self) -> &Layout {

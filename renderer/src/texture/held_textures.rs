@@ -2,14 +2,15 @@
 
 use super::access::{Texels, Tiles};
 use super::held::Held;
+use super::make::MipFilter;
 use super::system::{Look, TextureSystem};
 use super::{Layout, Wrap};
 use glam::Vec4;
 
 impl TextureSystem {
-    /// From now on holds a texture in memory: 16 bytes for each texel of each level. Its coarser levels are means of the finest,
-    /// whatever its file has. UDIM sets, and what could not be read, stay as they are.
-    pub fn hold(&mut self, texture: u32) {
+    /// From now on holds a texture in memory: 16 bytes for each texel of each level. Its coarser levels are made from the finest
+    /// by `filter`, whatever its file has. UDIM sets, and what could not be read, stay as they are.
+    pub fn hold(&mut self, texture: u32, filter: MipFilter) {
         let Some(Some(Look::One(found))) = self.textures.get(texture as usize) else { return };
         let (width, height) = found.size(0);
         let number = found.number();
@@ -19,7 +20,7 @@ impl TextureSystem {
             (0..height).flat_map(row).map(|(x, y)| tiles.texel(0, x as i32, y as i32, 1.0)).collect()
         });
         self.cache.release();
-        self.textures[texture as usize] = Some(Look::Held(Box::new(Held::new(found, texels))));
+        self.textures[texture as usize] = Some(Look::Held(Box::new(Held::new(found, texels, filter))));
     }
 
     /// The texels of a texture that is held, rows from the top, in linear light, color multiplied by alpha.
@@ -33,7 +34,15 @@ impl TextureSystem {
     /// Gives a texture that is held other texels, as many as it has.
     pub fn set_texels(&mut self, texture: u32, texels: Vec<Vec4>) {
         if let Some(Some(Look::Held(held))) = self.textures.get_mut(texture as usize) {
-            **held = Held::new(&held.texture, texels);
+            **held = Held::new(&held.texture, texels, held.filter());
+        }
+    }
+
+    /// The filter that made the levels of a texture that is held.
+    pub fn held_filter(&self, texture: u32) -> Option<MipFilter> {
+        match self.textures.get(texture as usize)? {
+            Some(Look::Held(held)) => Some(held.filter()),
+            _ => None,
         }
     }
 

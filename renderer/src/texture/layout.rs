@@ -1,6 +1,6 @@
 //! What a texture holds: the sizes of its levels and tiles, and how its texels are stored.
 
-use super::Wrap;
+use super::{NotFinite, Wrap};
 pub use formats::picture::{Alpha, ColorSpace, Sample};
 
 /// One level of the mip pyramid, cut into tiles from the top left corner; tiles at the right and lower border reach
@@ -46,6 +46,8 @@ pub struct Layout {
     /// What the file says that its texels, of all levels, come to: files of the same layout and fingerprint hold the
     /// same. Begins with the name of who made it up.
     pub fingerprint: Option<String>,
+    /// Texels that were NaN or infinite in the image that the file was made from, where it says so.
+    pub not_finite: Option<NotFinite>,
 }
 
 impl Layout {

@@ -1,6 +1,7 @@
 //! A mip pyramid held whole in memory, as a source of tiles: for images that are computed and not read.
 
-use super::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
+use super::make::{MipFilter, Taps};
+use super::{Alpha, ColorSpace, Layout, Level, Sample, TileSource, Wrap};
 use glam::Vec4;
 
 /// The longest side of an image, in texels.
@@ -10,6 +11,7 @@ pub const MAX_SIDE: u32 = 1 << 16;
 pub struct Pyramid {
     levels: Vec<Vec<Vec4>>,
     layout: Layout,
+    filter: MipFilter,
 }
 
 /// Sides of its tiles, in texels.
@@ -19,6 +21,11 @@ impl Pyramid {
     /// `texels` are rows from the top, in linear light, color multiplied by alpha; as many as `width` × `height`, and at
     /// least one.
     pub fn new(width: u32, height: u32, texels: Vec<Vec4>) -> Pyramid {
+        Pyramid::filtered(width, height, texels, MipFilter::Box)
+    }
+
+    /// The same with levels that are averages over the area of a texel or, with [`MipFilter::LatLong`], over its solid angle.
+    pub fn filtered(width: u32, height: u32, texels: Vec<Vec4>, filter: MipFilter) -> Pyramid {
         debug_assert_eq!(texels.len(), width as usize * height as usize);
         let mut last = Image { width, height, texels };
         let (mut levels, mut sizes) = (Vec::new(), Vec::new());
@@ -28,7 +35,7 @@ impl Pyramid {
                 levels.push(last.texels);
                 break;
             }
-            let next = half(&last);
+            let next = half(&last, filter);
             levels.push(std::mem::replace(&mut last, next).texels);
         }
         let layout = Layout {
@@ -39,8 +46,14 @@ impl Pyramid {
             color_space: Some(ColorSpace::Linear),
             wrap: None,
             fingerprint: None,
+            not_finite: None,
         };
-        Pyramid { levels, layout }
+        Pyramid { levels, layout, filter }
+    }
+
+    /// The filter that made the levels.
+    pub fn filter(&self) -> MipFilter {
+        self.filter
     }
 
     /// All texels of a level, rows from the top.
@@ -80,13 +93,15 @@ struct Image {
     texels: Vec<Vec4>,
 }
 
-/// The next level, each texel the mean of the area that it covers, also where a side is odd.
-fn half(from: &Image) -> Image {
+/// The next level, each texel the mean of what it covers, also where a side is odd.
+fn half(from: &Image, filter: MipFilter) -> Image {
     let (width, height) = ((from.width / 2).max(1), (from.height / 2).max(1));
-    let (columns, rows) = (coverage(from.width, width), coverage(from.height, height));
+    // These filters do not reach beyond the sides.
+    let columns = Taps::columns(filter, Wrap::Clamp, from.width, width);
+    let rows = Taps::rows(filter, Wrap::Clamp, from.height, height);
     let mut texels = Vec::with_capacity(width as usize * height as usize);
-    for row in &rows {
-        for column in &columns {
+    for row in (0..rows.count()).map(|j| rows.of(j)) {
+        for column in (0..columns.count()).map(|i| columns.of(i)) {
             let across = |y: u32| {
                 column
                     .iter()
@@ -97,20 +112,6 @@ fn half(from: &Image) -> Image {
         }
     }
     Image { width, height, texels }
-}
-
-/// For each new texel, the old ones under it with their share of its length.
-fn coverage(from: u32, to: u32) -> Vec<Vec<(u32, f32)>> {
-    let span = f64::from(from) / f64::from(to);
-    let one = |i: u32| {
-        let (begin, end) = (f64::from(i) * span, f64::from(i + 1) * span);
-        let last = (end.ceil() as u32).min(from);
-        (begin as u32..last)
-            .map(|x| (x, ((f64::from(x + 1).min(end) - f64::from(x).max(begin)) / span) as f32))
-            .filter(|&(_, w)| w > 0.0)
-            .collect()
-    };
-    (0..to).map(one).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Stored texels into linear light: red, green, blue, alpha, color multiplied by alpha.
 
+use super::not_finite::replaced;
 use super::{Alpha, ColorSpace, Layout, Sample};
 use crate::math::srgb_to_linear;
 use glam::Vec4;
@@ -137,15 +138,10 @@ impl Stored for Word {
     }
 }
 
-/// Files may hold what is no number; filters would spread it.
-fn finite(x: f32) -> f32 {
-    if x.is_finite() { x } else { 0.0 }
-}
-
 fn float_color(x: f32, d: &Decoder) -> f32 {
     match d.curve {
-        ColorSpace::Linear => finite(x),
-        ColorSpace::Srgb => srgb_to_linear(finite(x)),
+        ColorSpace::Linear => replaced(x),
+        ColorSpace::Srgb => srgb_to_linear(replaced(x)),
     }
 }
 
@@ -159,7 +155,7 @@ impl Stored for Half {
 
     #[inline]
     fn alpha(bytes: &[u8]) -> f32 {
-        finite(f16::from_ne_bytes([bytes[0], bytes[1]]).to_f32())
+        replaced(f16::from_ne_bytes([bytes[0], bytes[1]]).to_f32())
     }
 }
 
@@ -173,7 +169,7 @@ impl Stored for Single {
 
     #[inline]
     fn alpha(bytes: &[u8]) -> f32 {
-        finite(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        replaced(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 }
 
@@ -229,7 +225,16 @@ mod tests {
     use super::*;
 
     fn layout(sample: Sample, channels: u32, alpha: Alpha) -> Layout {
-        Layout { sample, channels, alpha, levels: Vec::new(), color_space: None, wrap: None, fingerprint: None }
+        Layout {
+            sample,
+            channels,
+            alpha,
+            levels: Vec::new(),
+            color_space: None,
+            wrap: None,
+            fingerprint: None,
+            not_finite: None,
+        }
     }
 
     fn one(layout: &Layout, curve: ColorSpace, bytes: &[u8]) -> Vec4 {

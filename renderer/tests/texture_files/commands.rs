@@ -1,7 +1,9 @@
 //! `shade texture` as a user meets it.
 
-use super::making::Folder;
+use super::making::{Folder, open};
+use super::others::level;
 use image::{DynamicImage, ImageBuffer};
+use renderer::texture::TileSource;
 use std::process::{Command, Output};
 
 fn shade(arguments: &[&str]) -> Output {
@@ -73,5 +75,39 @@ fn outputs_that_cannot_be_written_are_found_before_the_work() {
         let made = shade(&["make", &path("a.png"), "-o", &path("link.tx")]);
         assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
         assert!(folder.path("link.tx").is_symlink() && folder.path("real.tx").is_file());
+    }
+}
+
+/// The numbers that are replaced are those that the warning tells of; all others stay as they are, to the bit.
+#[test]
+fn texels_that_are_not_finite_are_replaced_and_told() {
+    let folder = Folder::new("odd");
+    let path = |name: &str| folder.path(name).display().to_string();
+    let texel = |x: u32, y: u32| {
+        let plain = (x * 20 + y) as f32 * 0.37 - 1.5;
+        match (x, y) {
+            (3, 2) => [f32::INFINITY, plain, f32::NAN],
+            (4, 2) => [f32::NEG_INFINITY, 1e9, plain],
+            _ => [plain; 3],
+        }
+    };
+    let image = image::Rgb32FImage::from_fn(20, 17, |x, y| image::Rgb(texel(x, y)));
+    image.save(folder.path("a.exr")).expect("the temporary folder can be written");
+    for name in ["out.tx", "out.tiled.exr"] {
+        let made = shade(&["make", &path("a.exr"), "-o", &path(name)]);
+        assert_eq!(made.status.code(), Some(0));
+        let said = text(&made.stderr);
+        assert!(said.contains("a.exr` has 2 texels") && said.contains("column 3 of row 2"), "{said}");
+        let made = open(&folder.path(name));
+        let found = level(&made, 0);
+        for (i, rgb) in found.chunks_exact(3).enumerate() {
+            let expected = texel(i as u32 % 20, i as u32 / 20).map(|x| match x {
+                x if x.is_finite() => x,
+                f32::INFINITY => 65504.0,
+                _ => 0.0,
+            });
+            assert_eq!(rgb, expected, "{name} {i}");
+        }
+        assert!((1..made.layout().levels.len()).all(|l| level(&made, l).iter().all(|x| x.is_finite())));
     }
 }

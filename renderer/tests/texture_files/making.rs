@@ -53,7 +53,7 @@ fn save(path: &Path, width: u32, height: u32, channels: u32, bytes: Vec<u8>) {
     image.expect("the size fits").save(path).expect("the temporary folder can be written");
 }
 
-fn open(path: &Path) -> FileSource {
+pub fn open(path: &Path) -> FileSource {
     FileSource::open(Disk.open(path).expect("it was made")).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -68,7 +68,7 @@ type Image = (usize, usize, Vec<f64>);
 /// The weight of texel `k` (of `from`, anywhere on the axis) in texel `i` of `to`, not normalised.
 fn weight(filter: MipFilter, i: usize, k: i64, from: usize, to: usize) -> f64 {
     let span = from as f64 / to as f64;
-    if filter == MipFilter::Box {
+    if matches!(filter, MipFilter::Box | MipFilter::LatLong) {
         let (begin, end) = (i as f64 * span, (i + 1) as f64 * span);
         return ((k as f64 + 1.0).min(end) - (k as f64).max(begin)).max(0.0);
     }
@@ -85,10 +85,22 @@ fn weight(filter: MipFilter, i: usize, k: i64, from: usize, to: usize) -> f64 {
     }
 }
 
+/// The weight of row `k`: as along a row, or by solid angle.
+fn weight_of_row(filter: MipFilter, i: usize, k: i64, from: usize, to: usize) -> f64 {
+    if filter != MipFilter::LatLong {
+        return weight(filter, i, k, from, to);
+    }
+    let span = from as f64 / to as f64;
+    let (begin, end) = ((i as f64 * span).max(k as f64), ((i + 1) as f64 * span).min(k as f64 + 1.0));
+    let cos = |y: f64| (PI * y / from as f64).cos();
+    if begin < end { cos(begin) - cos(end) } else { 0.0 }
+}
+
 /// The next level by direct two-dimensional sums.
 fn shrink((w, h, texels): &Image, channels: usize, filter: MipFilter, wrap: [Wrap; 2]) -> Image {
     let (nw, nh) = ((w / 2).max(1), (h / 2).max(1));
-    let axis = |from: usize, to: usize, wrap: Wrap, i: usize| -> Vec<(Option<usize>, f64)> {
+    type Weight = fn(MipFilter, usize, i64, usize, usize) -> f64;
+    let axis = |from: usize, to: usize, wrap: Wrap, i: usize, weight: Weight| -> Vec<(Option<usize>, f64)> {
         if from == to {
             return vec![(Some(i), 1.0)];
         }
@@ -108,8 +120,8 @@ fn shrink((w, h, texels): &Image, channels: usize, filter: MipFilter, wrap: [Wra
         };
         all.into_iter().filter(|a| a.1 != 0.0).map(|(k, weight)| (place(k), weight / sum)).collect()
     };
-    let columns: Vec<_> = (0..nw).map(|i| axis(*w, nw, wrap[0], i)).collect();
-    let rows: Vec<_> = (0..nh).map(|j| axis(*h, nh, wrap[1], j)).collect();
+    let columns: Vec<_> = (0..nw).map(|i| axis(*w, nw, wrap[0], i, weight)).collect();
+    let rows: Vec<_> = (0..nh).map(|j| axis(*h, nh, wrap[1], j, weight_of_row)).collect();
     let mut out = Vec::new();
     for row in &rows {
         for column in &columns {

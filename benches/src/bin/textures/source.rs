@@ -50,6 +50,7 @@ impl Noise {
             color_space: None,
             wrap: None,
             fingerprint: None,
+            not_finite: None,
         };
         Noise { layout, seed }
     }

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use renderer::film::{check_writable, followed};
 use renderer::texture::file::TextureFile;
 use renderer::texture::make::{Compression, Conversion, MakeError, MipFilter, convert};
+use renderer::texture::not_finite::COUNTS_AS;
 use renderer::texture::{Alpha, ColorSpace, Disk, Layout, Sample, Storage, Wrap};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -132,7 +133,10 @@ impl Make {
                 !stopped.load(Ordering::Relaxed)
             };
             let code = match convert_on(&threads, input, output, &how, &progress) {
-                Ok(()) => continue,
+                Ok(()) => {
+                    result.note.push_str(&warning(input, output));
+                    continue;
+                }
                 Err(MakeError::Interrupted) => {
                     result.code = outcome::INTERRUPTED;
                     break;
@@ -207,6 +211,13 @@ impl Make {
         }
         Ok(outputs)
     }
+}
+
+/// Of texels that were replaced; empty where there were none.
+fn warning(input: &Path, output: &Path) -> String {
+    let made = Disk.open(output).ok().and_then(|file| TextureFile::open(file.as_ref()).ok());
+    let texels = made.and_then(|texture| texture.layout().not_finite);
+    texels.map_or_else(String::new, |t| format!("warning: the image `{}` {t}; {COUNTS_AS}\n", input.display()))
 }
 
 /// Converts with the filtering and packing on `threads`, while this thread listens.

@@ -224,10 +224,7 @@ impl<'a> Sources<'a> {
                 let (even, u) = split(direction, 0.5);
                 let d = if even { uniform_cone(u, 2.0) } else { scene.environment.sample(Vec3::ZERO, u)?.0 };
                 let pdf = 0.5 * scene.environment.pdf(Vec3::ZERO, d) + 0.5 / (2.0 * TAU);
-                let frame = Frame::about(d);
-                let dd = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * COARSENESS);
-                let seen = DirectionFootprint { d, dd, scattered: true };
-                (d, scene.environment.radiance(&scene.textures, &seen), pdf)
+                (d, scene.environment.radiance(&scene.textures, &DirectionFootprint::scattered(d)), pdf)
             }
         };
         let targets = if sky.is_delta() { &self.aim.of_delta } else { &self.aim.targets };

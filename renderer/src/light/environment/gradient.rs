@@ -1,9 +1,11 @@
 //! The environment as a function of its colors: what they are, and how radiance from a direction depends on them.
 
+use super::transport::{TransportLevel, of_lane};
 use super::{DirectionFootprint, Environment, EnvironmentKind, level_sizes, sky_blend};
 use crate::math::lanes::Row3;
 use crate::texture::{Places, TextureSystem};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 impl Environment {
     /// The colors to which its light is in proportion, with their names in scene files.
@@ -59,11 +61,18 @@ impl Environment {
     pub fn pull_back_to_texels(&self, textures: &TextureSystem, from: &DirectionFootprint, cotangent: Vec3) {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
         let scale = cotangent * *scale;
-        self.footprints(&Row3::splat(from.d), &from.dd.map(Row3::splat), levels).places(0, |place| {
-            let mut one = Places::one(place.uv, place.duv);
-            one.scattered = u32::from(from.scattered);
-            textures.add_cotangents(*texture, &one, std::iter::once(0), |_| (scale * place.weight).extend(0.0));
-        });
+        let add = |places: &Places, weight: f32| {
+            textures.add_cotangents(*texture, places, std::iter::once(0), |_| (scale * weight).extend(0.0));
+        };
+        let d = Row3::splat(from.d);
+        if from.scattered {
+            let level = TransportLevel::of(levels).map_or(0, |level| level.number);
+            let mut one = Places { levels: Some([level as f32; LANES]), ..Places::EMPTY };
+            one.set(0, of_lane(&self.transport_places(&d, levels), 0), [Vec2::ZERO; 2]);
+            return add(&one, 1.0);
+        }
+        let footprints = self.footprints(&d, &from.dd.map(Row3::splat), levels);
+        footprints.places(0, |place| add(&Places::one(place.uv, place.duv), place.weight));
     }
 
     /// Takes the cotangent of the radiance from a direction back to the colors.

@@ -10,22 +10,21 @@
 //! arrives from each region, so that a wall in the shade does not look for the sun behind it. Within a region, cells
 //! are sampled by their luminance alone. (Clarberg et al., "Wavelet importance sampling" (2005), have the product of
 //! light and scattering on every level; here the scattering is a cosine, and two levels suffice.) If anything is
-//! sampled, a hundredth of the samples goes to all directions alike. So light can be sampled wherever a filter spreads
-//! it, however wide.
+//! sampled, a hundredth of the samples goes to all directions alike: what means hide within a cell can be drawn.
 
+use super::cells::{Cells, Values};
 use super::facing::{CLASSES, class, class_of, mean_cosine};
 use super::grid::{Cell, Grid};
 use super::latlong::LatLong;
 use crate::math::lanes::{Row, Row3, lanes_of, wide};
-use crate::math::{sin_cos_turns, uniform_cone};
+use crate::math::uniform_cone;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
-use std::f32::consts::{PI, TAU};
+use std::f32::consts::TAU;
 
 /// Draws directions by their share of the light.
 pub struct Importance {
-    columns: u32,
-    rows: u32,
+    within: Cells,
     /// The columns and rows of cells in a region; those at the right and lower edge may have fewer.
     region: [u32; 2],
     regions_across: u32,
@@ -68,26 +67,22 @@ const REGIONS: [usize; 2] = [16, 8];
 const PARTS: usize = 4;
 
 impl Importance {
-    /// `luminance` is the mean over each cell, in rows from +y down, `columns` in each; what is negative or no number
-    /// counts as 0.
-    pub fn new(map: &LatLong, columns: usize, luminance: &[f32], others: Others) -> Importance {
-        let rows = luminance.len() / columns;
+    /// `values` of luminance, `columns` in each row; what is negative or no number counts as 0.
+    pub fn new(map: &LatLong, columns: usize, values: Values<'_>, others: Others) -> Importance {
+        let luminance = values.numbers();
         // Of the brightest, so that no sum is too large.
         let brightest = luminance.iter().copied().filter(|l| l.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
         let clean = |x: f32| if x.is_finite() { x.max(0.0) / brightest } else { 0.0 };
-        let edge = |y: usize| y as f32 / rows as f32 * PI;
-        // Products of sines: the cosines' difference would cancel near the poles.
-        let band = |y: usize| 2.0 * (0.5 * (edge(y) + edge(y + 1))).sin() * (0.5 * (edge(y + 1) - edge(y))).sin();
-        let bands: Vec<f32> = (0..rows).map(band).collect();
+        let mut within = Cells::new(columns, values);
         // What arrives from each cell: all of it, and what is to be drawn.
-        let arriving = |above: f32| -> Vec<f32> {
-            let lines = luminance.chunks_exact(columns).zip(&bands);
-            lines.flat_map(|(line, band)| line.iter().map(move |&l| (clean(l) - above).max(0.0) * band)).collect()
-        };
-        let all = arriving(0.0);
-        let total = |power: &[f32]| power.iter().map(|&p| f64::from(p)).sum::<f64>();
-        let mean = total(&all) / (total(&bands) * columns as f64);
-        let power = arriving(if others == Others::Lobes { mean as f32 } else { 0.0 });
+        let mut light: Vec<f32> = luminance.iter().copied().map(clean).collect();
+        let all = within.powers(&light);
+        let mean = all.iter().map(|&p| f64::from(p)).sum::<f64>() / within.power_of_one();
+        let above = if others == Others::Lobes { mean as f32 } else { 0.0 };
+        light.iter_mut().for_each(|l| *l = (*l - above).max(0.0));
+        let power = within.powers(&light);
+        within.draw_by(light);
+        let rows = within.rows as usize;
 
         let region = [columns.div_ceil(REGIONS[0]), rows.div_ceil(REGIONS[1])];
         let across = columns.div_ceil(region[0]);
@@ -102,7 +97,7 @@ impl Importance {
             .iter()
             .map(|s| {
                 let size = [(s.right - s.left).div_ceil(PARTS), (s.bottom - s.top).div_ceil(PARTS)];
-                s.cut(size).map(|part| part.seen(map, (columns, rows), [&all, &power])).collect()
+                s.cut(size).map(|part| part.seen(map, &within, [&all, &power])).collect()
             })
             .collect();
         let facing = |cosine: &dyn Fn(&Part) -> f32| {
@@ -125,19 +120,17 @@ impl Importance {
         };
         let facings = (0..CLASSES).map(of_class).chain([facing(&|_| 1.0)]).collect();
         let (cells, region) = (cells.collect(), region.map(|side| side as u32));
-        let [columns, rows, regions_across] = [columns, rows, across].map(|count| count as u32);
-        Importance { columns, rows, region, regions_across, cells, facings }
+        Importance { within, region, regions_across: across as u32, cells, facings }
     }
 
     /// For each of the lanes a direction and its density per steradian, by a point of the unit square and the normal of the surface,
     /// which is 0 for what is lit from all sides. None where the light is left to others this time.
     pub fn sample(&self, map: &LatLong, lanes: u32, normals: &Row3, u: &[Vec2; LANES]) -> DrawnDirections {
         let mut drawn = DrawnDirections::default();
-        let even = draw(self, map, lanes, normals, u, &mut drawn);
-        if even != 0 {
-            let mut pdf = [0.0; LANES];
-            densities(self, map, even, normals, &drawn.wi, &mut pdf);
-            lanes_of(even).for_each(|lane| drawn.pdf[lane] = pdf[lane]);
+        draw(self, map, lanes, normals, u, &mut drawn);
+        if drawn.lanes != 0 {
+            // As for a direction that others drew: shares of the light add up to 1 to the bit.
+            drawn.pdf = self.pdf(map, drawn.lanes, normals, &drawn.wi);
         }
         drawn
     }
@@ -154,13 +147,6 @@ impl Importance {
     fn cells_of(&self, [across, down]: Cell) -> &Grid {
         &self.cells[(down * self.regions_across + across) as usize]
     }
-
-    /// Of a direction at polar angle `theta`, in a cell of probability `p`.
-    #[inline(always)]
-    fn density(&self, p: f32, theta: f32) -> f32 {
-        let per_steradian = (self.columns * self.rows) as f32 / (TAU * PI * sin_cos_turns(theta / TAU).0.max(1e-6));
-        LEAST_DENSITY + (1.0 - EVEN) * p * per_steradian
-    }
 }
 
 /// Directions that lanes drew, and their densities per steradian.
@@ -173,7 +159,7 @@ pub struct DrawnDirections {
 }
 
 wide! {
-    /// Draws for some lanes. Of those whose bits it returns, which take any direction, the density is still to be found.
+    /// Draws for some lanes. The densities are still to be found.
     fn draw(
         importance: &Importance,
         map: &LatLong,
@@ -181,12 +167,12 @@ wide! {
         normals: &Row3,
         u: &[Vec2; LANES],
         drawn: &mut DrawnDirections,
-    ) -> u32 {
+    ) {
         let mut classes = [0; LANES];
         for lane in 0..LANES {
             classes[lane] = class_of(normals.get(lane));
         }
-        let (mut even, mut turns, mut theta, mut p, mut often) = (0, [0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut even, mut turns, mut theta) = (0, [0.0; LANES], [0.0; LANES]);
         for lane in lanes_of(lanes) {
             let (facing, u) = (&importance.facings[classes[lane] as usize], u[lane]);
             if u.y >= facing.often {
@@ -199,47 +185,39 @@ wide! {
                 continue;
             }
             let u = Vec2::new(u.x, ((y - EVEN) / (1.0 - EVEN)).clamp(0.0, 1.0_f32.next_down()));
-            let (region, p_region, u) = facing.regions.sample(u);
-            let ([column, row], p_cell, u) = importance.cells_of(region).sample(u);
-            let x = (region[0] * importance.region[0] + column) as f32 + u.x;
-            let y = (region[1] * importance.region[1] + row) as f32 + u.y;
-            (turns[lane], theta[lane]) = (x / importance.columns as f32, y / importance.rows as f32 * PI);
-            (p[lane], often[lane]) = (p_region * p_cell, facing.often);
+            let (region, _, u) = facing.regions.sample(u);
+            let ([column, row], _, u) = importance.cells_of(region).sample(u);
+            let [width, height] = importance.region;
+            let cell = [region[0] * width + column, region[1] * height + row];
+            (turns[lane], theta[lane]) = importance.within.place(cell, u);
         }
         for lane in 0..LANES {
             drawn.wi.set(lane, map.direction(turns[lane], theta[lane]));
-            drawn.pdf[lane] = often[lane] * importance.density(p[lane], theta[lane]);
         }
         for lane in lanes_of(even) {
             let often = importance.facings[classes[lane] as usize].often;
             drawn.wi.set(lane, uniform_cone(Vec2::new(u[lane].x, u[lane].y / often / EVEN), 2.0));
         }
-        even
     }
 }
 
 wide! {
     /// Those of directions of some lanes.
     fn densities(importance: &Importance, map: &LatLong, lanes: u32, normals: &Row3, d: &Row3, pdf: &mut Row) {
-        let (mut classes, mut columns, mut rows) = ([0; LANES], [0; LANES], [0; LANES]);
-        let (mut down, mut p, mut often) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut classes, mut us, mut downs) = ([0; LANES], [0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
             classes[lane] = class_of(normals.get(lane));
             let uv = map.uv(d.get(lane));
-            down[lane] = 1.0 - uv.y;
-            columns[lane] = ((uv.x * importance.columns as f32) as u32).min(importance.columns - 1);
-            rows[lane] = ((down[lane] * importance.rows as f32) as u32).min(importance.rows - 1);
+            (us[lane], downs[lane]) = (uv.x, 1.0 - uv.y);
         }
         for lane in lanes_of(lanes) {
             let facing = &importance.facings[classes[lane] as usize];
             let [width, height] = importance.region;
-            let region = [columns[lane] / width, rows[lane] / height];
-            let within = [columns[lane] - region[0] * width, rows[lane] - region[1] * height];
-            p[lane] = facing.regions.probability(region) * importance.cells_of(region).probability(within);
-            often[lane] = facing.often;
-        }
-        for lane in 0..LANES {
-            pdf[lane] = often[lane] * importance.density(p[lane], down[lane] * PI);
+            let ([column, row], within) = importance.within.find(Vec2::new(us[lane], downs[lane]));
+            let region = [column / width, row / height];
+            let cell = [column - region[0] * width, row - region[1] * height];
+            let p = facing.regions.probability(region) * importance.cells_of(region).probability(cell);
+            pdf[lane] = facing.often * (LEAST_DENSITY + (1.0 - EVEN) * p * within);
         }
     }
 }
@@ -279,8 +257,9 @@ impl Span {
         })
     }
 
-    fn seen(&self, map: &LatLong, (columns, rows): (usize, usize), power: [&[f32]; 2]) -> Part {
-        let at = |x: f32, y: f32| map.direction(x / columns as f32, y / rows as f32 * PI);
+    fn seen(&self, map: &LatLong, cells: &Cells, power: [&[f32]; 2]) -> Part {
+        let at = |x: f32, y: f32| cells.direction(map, x, y);
+        let columns = cells.columns as usize;
         let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(|i| i as f32);
         let (x, y) = (0.5 * (left + right), 0.5 * (top + bottom));
         let axis = at(x, y);

@@ -36,6 +36,13 @@ pub struct Place {
     pub weight: f32,
 }
 
+impl Place {
+    /// One whole look-up without a footprint.
+    pub fn at(uv: Vec2) -> Place {
+        Place { uv, duv: [Vec2::ZERO; 2], weight: 1.0 }
+    }
+}
+
 /// Look-ups that a footprint may be cut into.
 pub const MAX_PARTS: usize = 64;
 

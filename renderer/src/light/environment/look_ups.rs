@@ -16,14 +16,15 @@ pub struct LookUps<'a> {
 }
 
 impl<'a> LookUps<'a> {
-    pub fn new(textures: &'a TextureSystem, texture: u32) -> LookUps<'a> {
-        LookUps { textures, texture, places: Places::EMPTY, asked: [(0, 0.0); LANES], count: 0 }
+    /// By the footprints of the places, or at a level.
+    pub fn new(textures: &'a TextureSystem, texture: u32, level: Option<usize>) -> LookUps<'a> {
+        let places = Places { levels: level.map(|level| [level as f32; LANES]), ..Places::EMPTY };
+        LookUps { textures, texture, places, asked: [(0, 0.0); LANES], count: 0 }
     }
 
     /// One for the number `whom` of `found`.
-    pub fn add(&mut self, place: &Place, scattered: bool, whom: usize, found: &mut [Vec3]) {
+    pub fn add(&mut self, place: &Place, whom: usize, found: &mut [Vec3]) {
         self.places.set(self.count, place.uv, place.duv);
-        self.places.scattered |= u32::from(scattered) << self.count;
         self.asked[self.count] = (whom, place.weight);
         self.count += 1;
         if self.count == LANES {
@@ -40,6 +41,6 @@ impl<'a> LookUps<'a> {
         for (value, (whom, weight)) in values.iter().zip(&self.asked[..self.count]) {
             found[*whom] += value.truncate() * *weight;
         }
-        (self.count, self.places.scattered) = (0, 0);
+        self.count = 0;
     }
 }

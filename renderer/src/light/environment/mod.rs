@@ -1,15 +1,13 @@
 //! Light from infinitely far away: constant, a sky gradient, the sky of a day, or a latitude-longitude image.
 //!
-//! An image is a texture of the scene: it is read by tiles within the texture memory, at the level of the direction's
-//! footprint. **One rule for all callers:** a ray that leaves the scene brings the partials of its own direction. A
-//! direction from light sampling gets the partials that a sample of the lobes in this direction would have. So both
-//! strategies of multiple importance sampling integrate the same function.
+//! An image is a texture of the scene: it is read by tiles within the texture memory. The camera reads it with the footprint of
+//! the pixel, straight or in mirrors. Light transport reads one level of it, and light sampling draws from a table of just what
+//! is read there: see [`transport`]. So both strategies of multiple importance sampling integrate the same function, and
+//! neither leaves anything to chance that the other was to find.
 //!
-//! A varying environment is sampled by tables of its luminance times the cosine at the surface. For an image these come
-//! from one of its levels, whose texels are means of everything below them: the level that a sample of a diffuse lobe
-//! reads, whose footprint is the widest. A finer table would sample a small sun itself, and leave the rim, over which
-//! the footprint spreads it, to chance.
+//! A varying environment is sampled by tables of its luminance times the cosine at the surface.
 
+mod cells;
 mod daylight;
 mod facing;
 mod gradient;
@@ -20,31 +18,42 @@ mod lanes_tests;
 mod latlong;
 mod look_ups;
 #[cfg(test)]
+mod suns_tests;
+mod tables;
+#[cfg(test)]
 mod tests;
+mod transport;
 
 pub use daylight::Daylight;
 
 use crate::math::lanes::{Row, Row3, lanes_of};
 use crate::math::{luminance, uniform_cone};
-use crate::ray::SCATTER_SPREAD;
-use crate::texture::{Layout, TextureOptions, TextureSystem};
+use crate::texture::{Layout, MipMode, TextureOptions, TextureSystem};
 use glam::{Vec2, Vec3};
 use importance::Importance;
 pub use importance::{DrawnDirections, Others};
-use latlong::{ImageFootprints, LatLong};
+use latlong::{ImageFootprints, LatLong, Place};
 use look_ups::LookUps;
 use ssl_compiler::runtime::LANES;
-use std::f32::consts::{PI, SQRT_2, TAU};
+use std::f32::consts::TAU;
+use transport::{TransportLevel, of_lane};
 
 /// A direction that is looked into, as an image's texture has to know it.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectionFootprint {
     /// Of unit length, away from the scene.
     pub d: Vec3,
-    /// Its partials per pixel, by film x and y.
+    /// Its partials per pixel, by film x and y; of no meaning where the path was scattered.
     pub dd: [Vec3; 2],
-    /// The path was scattered on its way: see [`MipMode::Auto`](crate::texture::MipMode::Auto).
+    /// The path was scattered on its way, or the direction is one of light sampling: light transport reads one level.
     pub scattered: bool,
+}
+
+impl DirectionFootprint {
+    /// A unit direction of light transport.
+    pub fn scattered(d: Vec3) -> DirectionFootprint {
+        DirectionFootprint { d, dd: [Vec3::ZERO; 2], scattered: true }
+    }
 }
 
 /// What the environment looks like.
@@ -76,9 +85,6 @@ pub struct Environment {
     importance: Option<Importance>,
 }
 
-/// The largest table.
-const MAX_COLUMNS: u32 = 1024;
-
 impl Environment {
     pub fn kind(&self) -> &EnvironmentKind {
         &self.kind
@@ -93,25 +99,19 @@ impl Environment {
         environment
     }
 
-    /// Says how the textures' look-ups are configured, which a table is made to fit: a coarse level of an image is read; and
-    /// who else looks for its light.
+    /// Says how the textures' look-ups are configured, and who else looks for its light, and makes tables that fit.
     pub fn configure(&mut self, options: TextureOptions, others: Others, textures: &TextureSystem) {
         (self.options, self.others) = (options, others);
         self.importance = match &self.kind {
             EnvironmentKind::Constant(_) => None,
             EnvironmentKind::Sky { zenith, horizon, ground } => {
-                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height)), &self.map, others))
+                Some(tables::of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height)), &self.map, others))
             }
-            EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map, others)),
-            EnvironmentKind::Image { texture, levels, scale } => {
-                // The nearest level, in levels.
-                let columns = TAU / (SCATTER_SPREAD * self.options.footprint_scale()) * SQRT_2;
-                let level = levels.iter().position(|s| s.0 <= (columns as u32).min(MAX_COLUMNS));
-                let level = level.unwrap_or(levels.len().saturating_sub(1));
-                let light = |t: Vec3| luminance(t * *scale);
-                let texels = read_level(textures, *texture, levels, level, &options).into_iter().map(light).collect();
-                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize, &self.map, others))
+            EnvironmentKind::Daylight(sky) => {
+                Some(tables::of_directions(|d| luminance(sky.radiance(d)), &self.map, others))
             }
+            EnvironmentKind::Image { texture, levels, scale } => TransportLevel::of(levels)
+                .map(|level| tables::of_image(textures, *texture, &level, (&self.map, *scale), others)),
         };
     }
 
@@ -150,21 +150,30 @@ impl Environment {
     fn add_of_image(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut [Vec3]) -> usize {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return 0 };
         let mut count = 0;
-        let mut look_ups = LookUps::new(textures, *texture);
+        let level = TransportLevel::of(levels).map_or(0, |level| level.number);
+        let mut by_footprint = LookUps::new(textures, *texture, None);
+        let mut by_level = LookUps::new(textures, *texture, Some(level));
         for (block, some) in from.chunks(LANES).enumerate() {
             let (mut d, mut dd) = (Row3::ZERO, [Row3::ZERO; 2]);
             for (lane, footprint) in some.iter().enumerate() {
                 d.set(lane, footprint.d);
                 (0..2).for_each(|i| dd[i].set(lane, footprint.dd[i]));
             }
-            let footprints = self.footprints(&d, &dd, levels);
+            let places = some.iter().any(|f| f.scattered).then(|| self.transport_places(&d, levels));
+            let footprints = some.iter().any(|f| !f.scattered).then(|| self.footprints(&d, &dd, levels));
             for (lane, footprint) in some.iter().enumerate() {
                 let whom = block * LANES + lane;
-                footprints.places(lane, |place| look_ups.add(place, footprint.scattered, whom, found));
-                count += footprints.parts(lane);
+                if let Some(places) = places.as_ref().filter(|_| footprint.scattered) {
+                    by_level.add(&Place::at(of_lane(places, lane)), whom, found);
+                    count += 1;
+                } else if let Some(footprints) = &footprints {
+                    footprints.places(lane, |place| by_footprint.add(place, whom, found));
+                    count += footprints.parts(lane);
+                }
             }
         }
-        look_ups.end(found);
+        by_footprint.end(found);
+        by_level.end(found);
         for found in found {
             // A file may hold anything; one infinite texel would be the whole picture.
             *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO);
@@ -173,11 +182,22 @@ impl Environment {
     }
 
     /// The mip level that is read for a direction; `None` where there is no image.
-    pub fn level(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
+    pub fn level(&self, textures: &TextureSystem, from: &DirectionFootprint) -> Option<f32> {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return None };
-        let (mut duv, footprints) = (None, self.footprints(&Row3::splat(d), &dd.map(Row3::splat), levels));
+        if from.scattered {
+            return TransportLevel::of(levels).map(|level| level.number as f32);
+        }
+        let mut duv = None;
+        let footprints = self.footprints(&Row3::splat(from.d), &from.dd.map(Row3::splat), levels);
         footprints.places(0, |place| duv = Some(place.duv));
         textures.level(*texture, duv?)
+    }
+
+    /// Where light transport reads an image for the directions of lanes.
+    fn transport_places(&self, d: &Row3, levels: &[(u32, u32)]) -> [Row; 2] {
+        let none = TransportLevel { number: 0, width: 1, height: 1 };
+        let bilinear = self.options.mode != MipMode::Nearest;
+        TransportLevel::of(levels).unwrap_or(none).places(&self.map, d, bilinear)
     }
 
     fn footprints(&self, d: &Row3, dd: &[Row3; 2], levels: &[(u32, u32)]) -> ImageFootprints {
@@ -231,90 +251,14 @@ impl Environment {
 /// The density of all directions alike.
 const EVERYWHERE: f32 = 1.0 / (2.0 * TAU);
 
-/// Rows of equal angles, each with the mean of a function of the height.
-fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong, others: Others) -> Importance {
-    const COLUMNS: usize = 4;
-    const ROWS: usize = 128;
-    const PLACES: usize = 8;
-    let at = |row: usize, i: usize| {
-        let theta = (row as f32 + (i as f32 + 0.5) / PLACES as f32) / ROWS as f32 * PI;
-        luminance(theta.cos())
-    };
-    let mean = |row: usize| (0..PLACES).map(|i| at(row, i)).sum::<f32>() / PLACES as f32;
-    let means: Vec<f32> = (0..ROWS).flat_map(|row| [mean(row); COLUMNS]).collect();
-    Importance::new(map, COLUMNS, &means, others)
-}
-
-/// Cells of equal angles, each with the mean of a function of the direction. The horizon lies between two rows.
-fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong, others: Others) -> Importance {
-    const COLUMNS: usize = 256;
-    const ROWS: usize = 128;
-    const PLACES: usize = 3;
-    let at = |x: usize, y: usize, i: usize| {
-        let within = |i: usize| (i as f32 + 0.5) / PLACES as f32;
-        let (u, v) = (x as f32 + within(i % PLACES), y as f32 + within(i / PLACES));
-        luminance(map.direction(u / COLUMNS as f32, v / ROWS as f32 * PI))
-    };
-    let mean = |x: usize, y: usize| (0..PLACES * PLACES).map(|i| at(x, y, i)).sum::<f32>() / (PLACES * PLACES) as f32;
-    let means: Vec<f32> = (0..ROWS).flat_map(|y| (0..COLUMNS).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
-    Importance::new(map, COLUMNS, &means, others)
-}
-
 /// Width and height of an image in texels.
 fn size(levels: &[(u32, u32)]) -> Vec2 {
     levels.first().map_or(Vec2::ONE, |&(width, height)| Vec2::new(width as f32, height as f32))
 }
 
-/// All texels of a level, in rows from +y down: look-ups at their centers, with the footprint that chooses this level.
-fn read_level(
-    textures: &TextureSystem,
-    texture: u32,
-    levels: &[(u32, u32)],
-    level: usize,
-    options: &TextureOptions,
-) -> Vec<Vec3> {
-    let Some(&(width, height)) = levels.get(level) else { return Vec::new() };
-    let texel = Vec2::ONE / Vec2::new(width as f32, height as f32);
-    // A little more than its texels: what is rounded down must not choose the next finer one.
-    let step = Vec2::ONE / size(levels) * (1.0001 * (level as f32 - options.bias).exp2() / options.footprint_scale());
-    let mut texels = vec![Vec3::ZERO; width as usize * height as usize];
-    // By tiles as most files have them, so that each is read once however few there is room for.
-    const TILE: u32 = 64;
-    for (top, left) in
-        (0..height).step_by(TILE as usize).flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (y, x)))
-    {
-        for (y, x) in
-            (top..(top + TILE).min(height)).flat_map(|y| (left..(left + TILE).min(width)).map(move |x| (y, x)))
-        {
-            let uv = (Vec2::new(x as f32, (height - 1 - y) as f32) + 0.5) * texel;
-            let found = textures.look_up(texture, uv, [Vec2::new(step.x, 0.0), Vec2::new(0.0, step.y)]);
-            texels[(y * width + x) as usize] = found.value.truncate();
-        }
-    }
-    textures.cache().release();
-    texels
-}
-
 /// Widths and heights of the levels of an image.
 pub fn level_sizes(layout: &Layout) -> Vec<(u32, u32)> {
     layout.levels.iter().map(|l| (l.width, l.height)).collect()
-}
-
-/// Cells are the texels of a level, which come in rows from +y down.
-fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong, others: Others) -> Importance {
-    // Negative light is none, but does not take away that of its neighbours.
-    light.iter_mut().for_each(|l| *l = if l.is_finite() { l.max(0.0) } else { 0.0 });
-    // Between texel centers there is interpolation; its mean over a texel has an eighth of either neighbour along each
-    // axis.
-    let tent = |before: f32, here: f32, after: f32| 0.125 * before + 0.75 * here + 0.125 * after;
-    let across = |y: usize, x: usize| {
-        let line = &light[y * width..(y + 1) * width];
-        tent(line[(x + width - 1) % width], line[x], line[(x + 1) % width])
-    };
-    let mean =
-        |y: usize, x: usize| tent(across(y.saturating_sub(1), x), across(y, x), across((y + 1).min(height - 1), x));
-    let means: Vec<f32> = (0..width * height).map(|i| mean(i / width, i % width)).collect();
-    Importance::new(map, width, &means, others)
 }
 
 fn sky(zenith: Vec3, horizon: Vec3, ground: Vec3, height: f32) -> Vec3 {

@@ -28,6 +28,7 @@ fn formula(side: u32, tile: u32, channels: u32) -> Formula {
         color_space: None,
         wrap: None,
         fingerprint: None,
+        not_finite: None,
     };
     let (reading, most_reading) = (AtomicU32::new(0), AtomicU32::new(0));
     Formula { layout, delay: Duration::ZERO, broken: None, reading, most_reading }

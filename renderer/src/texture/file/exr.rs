@@ -57,6 +57,7 @@ impl Exr {
             color_space: Some(header.color_space.unwrap_or(ColorSpace::Linear)),
             wrap: header.wrap,
             fingerprint: header.fingerprint,
+            not_finite: header.not_finite,
         };
         let floats = header.channels.iter().map(|c| c.float).collect();
         Ok(Exr { layout, table, compression: header.compression, floats, chosen })

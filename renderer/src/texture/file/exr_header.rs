@@ -2,7 +2,8 @@
 
 use super::FileError;
 use super::levels::{fingerprint, sides, wraps};
-use crate::texture::{ColorSpace, Level, Wrap};
+use crate::texture::not_finite::NOT_FINITE;
+use crate::texture::{ColorSpace, Level, NotFinite, Wrap};
 
 pub struct Header {
     pub levels: Vec<Level>,
@@ -12,6 +13,7 @@ pub struct Header {
     pub color_space: Option<ColorSpace>,
     pub wrap: Option<[Wrap; 2]>,
     pub fingerprint: Option<String>,
+    pub not_finite: Option<NotFinite>,
     /// Bytes of the header: the table of tiles follows.
     pub length: u64,
 }
@@ -37,6 +39,7 @@ struct Found {
     color_space: Option<ColorSpace>,
     wrap: Option<[Wrap; 2]>,
     fingerprint: Option<String>,
+    not_finite: Option<NotFinite>,
 }
 
 pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
@@ -78,6 +81,7 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Header>, FileError> {
         color_space: found.color_space,
         wrap: found.wrap,
         fingerprint: found.fingerprint,
+        not_finite: found.not_finite,
         length,
     }))
 }
@@ -105,6 +109,7 @@ impl Found {
             b"oiio:ColorSpace" => self.color_space = ColorSpace::named(&text()),
             b"wrapmodes" => self.wrap = wraps(&text()),
             b"ssl:fingerprint" => self.fingerprint = fingerprint("ssl:fingerprint", &text()),
+            name if name == NOT_FINITE.as_bytes() => self.not_finite = NotFinite::from_header(&text()),
             b"oiio:SHA-1" => self.fingerprint = fingerprint("oiio:SHA-1", &text()),
             _ => {}
         }

@@ -12,7 +12,8 @@ use super::tables::{TileTable, TileTableBuilder};
 use super::unpack::{self, Scratch};
 use super::window::Window;
 use super::{FileError, predict, tags};
-use crate::texture::{Alpha, ColorSpace, Layout, Level, Sample, StoredFile, Wrap};
+use crate::texture::not_finite::NOT_FINITE;
+use crate::texture::{Alpha, ColorSpace, Layout, Level, NotFinite, Sample, StoredFile, Wrap};
 
 /// No file has more levels than this.
 const MOST_LEVELS: usize = 32;
@@ -61,7 +62,7 @@ impl Tiff {
         let top = Directory::read(first, encoding, window)?;
         let first = Page::read(&top, encoding, window)?;
         let pages = more_levels(&top, first, encoding, window)?;
-        let fingerprint = fingerprint(&top, window)?;
+        let fingerprint = described(&top, window, super::levels::fingerprint)?;
         // Who writes fingerprints writes all levels; where some cannot be found, what leads to them is damaged.
         let last = pages[pages.len() - 1].level;
         let is_ours = fingerprint.as_deref().is_some_and(|f| f.starts_with("ssl:"));
@@ -78,6 +79,9 @@ impl Tiff {
             color_space: color_space(&top, encoding, window)?,
             wrap: wraps(&top, window)?,
             fingerprint,
+            not_finite: described(&top, window, |name, value| {
+                Some(value).filter(|_| name == NOT_FINITE).and_then(NotFinite::from_header)
+            })?,
             levels: pages.iter().map(|p| p.level).collect(),
         };
         Ok(Tiff { layout, table, storing: pages.iter().map(|p| p.storing).collect() })
@@ -308,11 +312,16 @@ fn color_space(top: &Directory, encoding: Encoding, window: &mut Window<'_>) -> 
     Ok(srgb.then_some(ColorSpace::Srgb))
 }
 
-fn fingerprint(top: &Directory, window: &mut Window<'_>) -> Result<Option<String>, FileError> {
+/// What the description says under a name, as `known` reads it.
+fn described<T>(
+    top: &Directory,
+    window: &mut Window<'_>,
+    known: impl Fn(&str, &str) -> Option<T>,
+) -> Result<Option<T>, FileError> {
     let Some(entry) = top.find(tags::IMAGE_DESCRIPTION) else { return Ok(None) };
     let text = entry.text(window)?;
     let mut named = text.split_whitespace().filter_map(|word| word.split_once('='));
-    Ok(named.find_map(|(name, value)| super::levels::fingerprint(name, value)))
+    Ok(named.find_map(|(name, value)| known(name, value)))
 }
 
 fn wraps(top: &Directory, window: &mut Window<'_>) -> Result<Option<[Wrap; 2]>, FileError> {

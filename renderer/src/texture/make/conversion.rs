@@ -12,11 +12,18 @@ pub enum MipFilter {
     Lanczos,
     /// sinc windowed by Kaiser's, three lobes, α = 4.
     Kaiser,
+    /// The average over the solid angle that a texel of a latitude-longitude image covers: as the box does along rows, and by the
+    /// difference of the cosines of the polar angle from row to row.
+    LatLong,
 }
 
 impl MipFilter {
-    pub const NAMED: [(&str, MipFilter); 3] =
-        [("box", MipFilter::Box), ("lanczos", MipFilter::Lanczos), ("kaiser", MipFilter::Kaiser)];
+    pub const NAMED: [(&str, MipFilter); 4] = [
+        ("box", MipFilter::Box),
+        ("lanczos", MipFilter::Lanczos),
+        ("kaiser", MipFilter::Kaiser),
+        ("latlong", MipFilter::LatLong),
+    ];
 }
 
 /// How tiles are packed.

@@ -7,6 +7,7 @@ use super::exr_writer::Exr;
 use super::kernel::Taps;
 use super::light::{Light, Stored};
 use super::normals::{self, Normals};
+use super::not_finite;
 use super::partial::Partial;
 use super::shrink::{Row, Shrink};
 use super::tiff_writer::Tiff;
@@ -203,8 +204,8 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     fn new(plan: &'a Plan, how: &Conversion, writer: Writer<'a>) -> Chain<'a> {
         let shrink = |pair: &[Level]| {
-            let columns = Taps::new(how.filter, how.wrap[0], pair[0].width, pair[1].width);
-            let rows = Taps::new(how.filter, how.wrap[1], pair[0].height, pair[1].height);
+            let columns = Taps::columns(how.filter, how.wrap[0], pair[0].width, pair[1].width);
+            let rows = Taps::rows(how.filter, how.wrap[1], pair[0].height, pair[1].height);
             Shrink::new(plan.filtered(), columns, &rows, pair[0].height)
         };
         let shrinks = plan.levels.windows(2).map(shrink).collect();
@@ -217,13 +218,16 @@ impl<'a> Chain<'a> {
         let (plan, top) = (self.plan, self.plan.levels[0]);
         let row_bytes = top.width as usize * plan.from.texel_bytes();
         let first = index * top.tile_height;
+        let (texels, odd) = not_finite::replace(texels, &plan.from, (top.width, first));
+        odd.into_iter().for_each(|odd| self.writer.note(odd));
+        let texels = &*texels;
         let count = texels.len() / row_bytes;
         let decode = |n: usize, row: &mut Vec<f32>| {
             plan.codec.decode(&texels[n * row_bytes..][..row_bytes], row);
             first + n as u32
         };
         if plan.from == plan.to && matches!(plan.codec, Codec::Color { .. }) {
-            // The finest level is the image, bit by bit.
+            // The finest level is the image, bit by bit where it is finite.
             self.writer.band(0, index, texels)?;
         } else {
             let decoded = |n| {

@@ -4,8 +4,9 @@ use super::conversion::{Compression, Conversion};
 use super::light::Stored;
 use super::pack::Packer;
 use super::tiff_writer::wrap_name;
-use super::writer::{Container, Fingerprint, Places};
-use crate::texture::{Level, Sample, Wrap};
+use super::writer::{About, Container, Places};
+use crate::texture::not_finite::NOT_FINITE;
+use crate::texture::{Level, NotFinite, Sample, Wrap};
 
 pub struct Exr {
     stored: Stored,
@@ -29,7 +30,7 @@ impl Exr {
         Exr { stored, levels: levels.to_vec(), wrap: how.wrap, compression: how.compression }
     }
 
-    fn attributes(&self, fingerprint: &Fingerprint) -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    fn attributes(&self, about: &About) -> Vec<(&'static str, &'static str, Vec<u8>)> {
         let top = &self.levels[0];
         let numbers = |list: &[u32]| list.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
         let floats = |list: &[f32]| list.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
@@ -55,7 +56,8 @@ impl Exr {
             ("pixelAspectRatio", "float", floats(&[1.0])),
             ("screenWindowCenter", "v2f", floats(&[0.0, 0.0])),
             ("screenWindowWidth", "float", floats(&[1.0])),
-            ("ssl:fingerprint", "string", fingerprint.to_string().into_bytes()),
+            ("ssl:fingerprint", "string", about.fingerprint.to_string().into_bytes()),
+            (NOT_FINITE, "string", NotFinite::to_header(about.not_finite).into_bytes()),
             ("textureformat", "string", b"Plain Texture".to_vec()),
             ("tiles", "tiledesc", tiles),
             ("wrapmodes", "string", self.wrap.map(wrap_name).join(",").into_bytes()),
@@ -64,10 +66,10 @@ impl Exr {
 }
 
 impl Container for Exr {
-    fn front(&self, places: &Places, fingerprint: &Fingerprint) -> Vec<u8> {
+    fn front(&self, places: &Places, about: &About) -> Vec<u8> {
         // Version 2, one part with tiles.
         let mut out = vec![0x76, 0x2f, 0x31, 0x01, 2, 2, 0, 0];
-        for (name, kind, value) in self.attributes(fingerprint) {
+        for (name, kind, value) in self.attributes(about) {
             out.extend_from_slice(name.as_bytes());
             out.push(0);
             out.extend_from_slice(kind.as_bytes());

@@ -18,17 +18,30 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// From `from` texels to `to`. Weights add up to 1, except where `wrap` is black and the filter reaches out.
-    pub fn new(filter: MipFilter, wrap: Wrap, from: u32, to: u32) -> Taps {
+    /// Along rows, from `from` texels to `to`. Weights add up to 1, except where `wrap` is black and the filter reaches out.
+    pub fn columns(filter: MipFilter, wrap: Wrap, from: u32, to: u32) -> Taps {
+        Taps::new(from, to, |i| match filter {
+            MipFilter::Box | MipFilter::LatLong => coverage(i, from, to, |x| x),
+            MipFilter::Lanczos => windowed(i, from, to, wrap, |x| sinc(x / RADIUS)),
+            MipFilter::Kaiser => windowed(i, from, to, wrap, kaiser),
+        })
+    }
+
+    /// From row to row.
+    pub fn rows(filter: MipFilter, wrap: Wrap, from: u32, to: u32) -> Taps {
+        // What is above a height, as a share of the sphere: a square, as a difference from 1 would cancel near the pole.
+        let above = |y: f64| (0.5 * PI * y / f64::from(from)).sin().powi(2);
+        match filter {
+            MipFilter::LatLong => Taps::new(from, to, |i| coverage(i, from, to, above)),
+            _ => Taps::columns(filter, wrap, from, to),
+        }
+    }
+
+    fn new(from: u32, to: u32, weights: impl Fn(u32) -> BTreeMap<u32, f64>) -> Taps {
         let (mut starts, mut taps) = (vec![0], Vec::new());
         for i in 0..to {
-            let weights = match filter {
-                // A single texel stays itself, whatever the filter.
-                _ if from == to => BTreeMap::from([(i, 1.0)]),
-                MipFilter::Box => coverage(i, from, to),
-                MipFilter::Lanczos => windowed(i, from, to, wrap, |x| sinc(x / RADIUS)),
-                MipFilter::Kaiser => windowed(i, from, to, wrap, kaiser),
-            };
+            // A single texel stays itself, whatever the filter.
+            let weights = if from == to { BTreeMap::from([(i, 1.0)]) } else { weights(i) };
             taps.extend(weights.into_iter().filter(|(_, w)| *w != 0.0).map(|(k, w)| (k, w as f32)));
             starts.push(taps.len() as u32);
         }
@@ -44,12 +57,14 @@ impl Taps {
     }
 }
 
-/// Shares of the stretch that texel `i` covers.
-fn coverage(i: u32, from: u32, to: u32) -> BTreeMap<u32, f64> {
+/// Shares of the stretch that texel `i` covers, where `before` is the measure of all up to a place.
+fn coverage(i: u32, from: u32, to: u32, before: impl Fn(f64) -> f64) -> BTreeMap<u32, f64> {
     let span = f64::from(from) / f64::from(to);
     let (begin, end) = (f64::from(i) * span, f64::from(i + 1) * span);
     let last = (end.ceil() as u32).min(from);
-    (begin as u32..last).map(|k| (k, (f64::from(k + 1).min(end) - f64::from(k).max(begin)).max(0.0) / span)).collect()
+    let whole = before(end) - before(begin);
+    let share = |k: u32| (before(f64::from(k + 1).min(end)) - before(f64::from(k).max(begin))).max(0.0) / whole;
+    (begin as u32..last).map(|k| (k, share(k))).collect()
 }
 
 /// A windowed sinc about the middle of texel `i`, as wide as the step between texels.
@@ -102,13 +117,34 @@ mod tests {
         for (_, filter) in MipFilter::NAMED {
             for (_, wrap) in Wrap::NAMED {
                 for from in 2..40 {
-                    let taps = Taps::new(filter, wrap, from, from / 2);
-                    for i in 0..taps.count() {
-                        let sum: f32 = taps.of(i).iter().map(|t| t.1).sum();
-                        let whole = filter == MipFilter::Box || wrap != Wrap::Black;
-                        assert!(!whole || (sum - 1.0).abs() < 1e-5, "{filter:?} {wrap:?} {from} {i}: {sum}");
+                    let inside = matches!(filter, MipFilter::Box | MipFilter::LatLong);
+                    for taps in [Taps::columns, Taps::rows].map(|new| new(filter, wrap, from, from / 2)) {
+                        for i in 0..taps.count() {
+                            let sum: f32 = taps.of(i).iter().map(|t| t.1).sum();
+                            let whole = inside || wrap != Wrap::Black;
+                            assert!(!whole || (sum - 1.0).abs() < 1e-5, "{filter:?} {wrap:?} {from} {i}: {sum}");
+                        }
                     }
                 }
+            }
+        }
+    }
+
+    /// The light of each row of a latitude-longitude image, level by level, is that of its solid angle, also where heights are odd.
+    #[test]
+    fn levels_of_the_sphere_keep_the_light_of_each_row() {
+        let solid = |y: u32, height: u32| {
+            let cos = |y: u32| (PI * f64::from(y) / f64::from(height)).cos();
+            cos(y) - cos(y + 1)
+        };
+        for lit in [0, 1, 11, 52] {
+            let mut rows: Vec<f64> = (0..53).map(|y| if y == lit { 1.0 } else { 0.0 }).collect();
+            while rows.len() > 1 {
+                let taps = Taps::rows(MipFilter::LatLong, Wrap::Clamp, rows.len() as u32, rows.len() as u32 / 2);
+                let mean = |i: usize| taps.of(i).iter().map(|&(k, w)| rows[k as usize] * f64::from(w)).sum::<f64>();
+                rows = (0..taps.count()).map(mean).collect();
+                let light: f64 = (0..).zip(&rows).map(|(y, l)| l * solid(y, rows.len() as u32)).sum();
+                assert!((light / solid(lit, 53) - 1.0).abs() < 1e-5, "{lit} {}: {light}", rows.len());
             }
         }
     }

@@ -53,7 +53,7 @@ impl Light {
         Light { stored, decode, guess, threshold }
     }
 
-    /// Appends a row of stored texels as linear light, associated. What is not finite becomes 0.
+    /// Appends a row of stored texels, which are finite, as linear light, associated.
     pub fn decode(&self, row: &[u8], out: &mut Vec<f32>) {
         let stored = &self.stored;
         let from = out.len();
@@ -70,8 +70,8 @@ impl Light {
         let code = |i: usize| match stored.sample {
             Sample::U8 => f32::from(row[i]) / max,
             Sample::U16 => f32::from(u16::from_ne_bytes([row[2 * i], row[2 * i + 1]])) / max,
-            Sample::F16 => finite(f16::from_ne_bytes([row[2 * i], row[2 * i + 1]]).to_f32()),
-            Sample::F32 => finite(f32::from_ne_bytes([row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]])),
+            Sample::F16 => f16::from_ne_bytes([row[2 * i], row[2 * i + 1]]).to_f32(),
+            Sample::F32 => f32::from_ne_bytes([row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]]),
         };
         for (t, texel) in out[from..].chunks_exact_mut(stored.channels).enumerate() {
             let first = t * stored.channels;
@@ -92,7 +92,6 @@ impl Light {
     }
 
     fn float(&self, x: f32) -> f32 {
-        let x = finite(x);
         if self.stored.space == ColorSpace::Srgb { srgb_to_linear(x) } else { x }
     }
 
@@ -159,10 +158,6 @@ impl Light {
             Sample::F32 => to.copy_from_slice(&x.to_ne_bytes()),
         }
     }
-}
-
-fn finite(x: f32) -> f32 {
-    if x.is_finite() { x } else { 0.0 }
 }
 
 #[cfg(test)]

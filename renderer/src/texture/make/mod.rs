@@ -11,6 +11,7 @@ mod exr_writer;
 mod kernel;
 mod light;
 mod normals;
+mod not_finite;
 mod pack;
 mod partial;
 mod shrink;

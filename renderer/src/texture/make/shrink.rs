@@ -118,7 +118,7 @@ mod tests {
     fn few_rows_are_held() {
         for (_, filter) in MipFilter::NAMED {
             let (width, height) = (8, 4096);
-            let taps = |from| Taps::new(filter, Wrap::Repeat, from, from / 2);
+            let taps = |from| Taps::columns(filter, Wrap::Repeat, from, from / 2);
             let mut shrink = Shrink::new(1, taps(width), &taps(height), height);
             let (mut left, mut most) = (0, 0);
             for i in 0..height {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const KIND: &str = "textures";
 
 /// Raised when files of the same name would hold something else.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// A file to read `path` from: itself where it is tiled and mip-mapped, else its conversion in `folder`, made now if it
 /// is not there. `progress` hears the share that is done and says whether to go on.

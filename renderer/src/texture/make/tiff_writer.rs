@@ -3,9 +3,10 @@
 use super::conversion::{Compression, Conversion};
 use super::light::Stored;
 use super::pack::{Packer, predictor};
-use super::writer::{Container, Fingerprint, Places};
+use super::writer::{About, Container, Places};
 use crate::texture::file::tags;
-use crate::texture::{Alpha, ColorSpace, Level, Sample, Wrap};
+use crate::texture::not_finite::NOT_FINITE;
+use crate::texture::{Alpha, ColorSpace, Level, NotFinite, Sample, Wrap};
 
 pub struct Tiff {
     stored: Stored,
@@ -39,7 +40,7 @@ impl Tiff {
         if self.wide { 8 } else { 4 }
     }
 
-    fn entries(&self, level: usize, tables: [u64; 2], exif: u64, fingerprint: &Fingerprint) -> Vec<(u16, Values)> {
+    fn entries(&self, level: usize, tables: [u64; 2], exif: u64, about: &About) -> Vec<(u16, Values)> {
         use Values::{Longs, Shorts, Text};
         let (l, stored) = (&self.levels[level], &self.stored);
         let channels = stored.channels;
@@ -78,7 +79,8 @@ impl Tiff {
         }
         if level == 0 {
             let space = if stored.space == ColorSpace::Srgb { "sRGB" } else { "Linear" };
-            let description = format!("oiio:ColorSpace={space} ssl:fingerprint={fingerprint}");
+            let (fingerprint, odd) = (about.fingerprint, NotFinite::to_header(about.not_finite));
+            let description = format!("oiio:ColorSpace={space} ssl:fingerprint={fingerprint} {NOT_FINITE}={odd}");
             entries.push((tags::IMAGE_DESCRIPTION, Text(description)));
             entries.push((tags::SOFTWARE, Text("shade texture make".to_owned())));
             if stored.space == ColorSpace::Srgb {
@@ -141,7 +143,7 @@ impl Tiff {
 }
 
 impl Container for Tiff {
-    fn front(&self, places: &Places, fingerprint: &Fingerprint) -> Vec<u8> {
+    fn front(&self, places: &Places, about: &About) -> Vec<u8> {
         let word = self.word();
         // Twice: first to learn how long the directories are, then with the places of the tables behind them.
         let (mut out, mut begin, mut exif_at) = (Vec::new(), 0, 0);
@@ -153,7 +155,7 @@ impl Container for Tiff {
                 let bytes = (tiles.len() * word) as u64;
                 // Tables of one number stand in the directory.
                 let single = *tiles.first().unwrap_or(&(0, 0));
-                let entries = self.entries(level, [single.0, single.1], exif_at, fingerprint);
+                let entries = self.entries(level, [single.0, single.1], exif_at, about);
                 self.directory(&mut out, &entries, [table, table + bytes], level + 1 == places.len());
                 if tiles.len() > 1 {
                     table += 2 * bytes;
@@ -220,12 +222,12 @@ mod tests {
         for wide in [false, true] {
             let tiff = Tiff { wide, ..Tiff::new(stored, &levels, &how) };
             let mut places: Places = levels.iter().map(|l| vec![(0, 0); l.tiles() as usize]).collect();
-            let mut file = tiff.front(&places, &Fingerprint::default());
+            let mut file = tiff.front(&places, &About::default());
             for (i, place) in places.iter_mut().flatten().enumerate() {
                 *place = (file.len() as u64, 512);
                 file.extend([i as u8; 512]);
             }
-            let front = tiff.front(&places, &Fingerprint::default());
+            let front = tiff.front(&places, &About::default());
             file[..front.len()].copy_from_slice(&front);
             assert_eq!(file[2], if wide { 43 } else { 42 });
             let file = Memory(file);

@@ -2,7 +2,7 @@
 //! is one block at the beginning, so opening the file takes one read, or two.
 
 use super::pack::Packer;
-use crate::texture::Level;
+use crate::texture::{Level, NotFinite};
 use rayon::prelude::*;
 use std::fmt;
 use std::fs::File;
@@ -15,7 +15,7 @@ pub type Places = Vec<Vec<(u64, u64)>>;
 /// A file format.
 pub trait Container: Sync {
     /// The block at the beginning: its length does not depend on its content.
-    fn front(&self, places: &Places, fingerprint: &Fingerprint) -> Vec<u8>;
+    fn front(&self, places: &Places, about: &About) -> Vec<u8>;
 
     /// One tile as it stands in the file.
     fn pack(&self, packer: &mut Packer, level: usize, column: u32, row: u32, tile: Vec<u8>) -> Vec<u8>;
@@ -28,7 +28,14 @@ pub struct Writer<'a> {
     file: BufWriter<File>,
     at: u64,
     places: Places,
-    fingerprint: Fingerprint,
+    about: About,
+}
+
+/// What the front says of the texels.
+#[derive(Clone, Copy, Default)]
+pub struct About {
+    pub fingerprint: Fingerprint,
+    pub not_finite: Option<NotFinite>,
 }
 
 /// What the texels of all tiles come to, whatever their packing: files with the same hold the same. XXH3's 128 bits of
@@ -62,10 +69,10 @@ impl<'a> Writer<'a> {
     ) -> io::Result<Writer<'a>> {
         let places: Places = levels.iter().map(|l| vec![(0, 0); l.tiles() as usize]).collect();
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        let fingerprint = Fingerprint::default();
-        let front = container.front(&places, &fingerprint).len();
+        let about = About::default();
+        let front = container.front(&places, &about).len();
         file.write_all(&vec![0; front])?;
-        Ok(Writer { container, levels: levels.to_vec(), texel_bytes, file, at: front as u64, places, fingerprint })
+        Ok(Writer { container, levels: levels.to_vec(), texel_bytes, file, at: front as u64, places, about })
     }
 
     /// A row of tiles: the texels of its rows, as many as lie inside the image.
@@ -79,7 +86,7 @@ impl<'a> Writer<'a> {
         };
         let tiles: Vec<(Vec<u8>, Fingerprint)> = (0..l.columns()).into_par_iter().map_init(Packer::new, pack).collect();
         for (column, (tile, fingerprint)) in tiles.iter().enumerate() {
-            self.fingerprint.add(*fingerprint);
+            self.about.fingerprint.add(*fingerprint);
             self.file.write_all(tile)?;
             self.places[level][row as usize * l.columns() as usize + column] = (self.at, tile.len() as u64);
             self.at += tile.len() as u64;
@@ -87,9 +94,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Some texels of the image were replaced.
+    pub fn note(&mut self, texels: NotFinite) {
+        let before = self.about.not_finite;
+        self.about.not_finite = Some(before.map_or(texels, |before| before.and(texels)));
+    }
+
     pub fn finish(mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
-        self.file.write_all(&self.container.front(&self.places, &self.fingerprint))?;
+        self.file.write_all(&self.container.front(&self.places, &self.about))?;
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(())
     }
