@@ -229,3 +229,56 @@ fn keys_of_other_integrators_are_refused() {
     refused(&floor("distance = -1.0", ""), "S0004", "the distance is -1");
     refused(&floor("", "").replace("\"ao\"", "\"radiosity\""), "S0005", "whitted");
 }
+
+/// A matte floor under a lamp that sends 40, 20, 10 straight down, seen from above; with a mirror in the way of the camera.
+fn lit_floor(integrator: &str, mirror: bool) -> String {
+    let camera =
+        if mirror { "position = [0, 1, 0], look_at = [0, 9, 0]" } else { "position = [0, 1, 0], look_at = [0, 0, 0]" };
+    let mirror = r#"
+        [[shapes]]
+        type = "disk"
+        material = "mirror"
+        translate = [0, 2, 0]
+        rotate = [180, 0, 0]
+        radius = 1
+        lights = { exclude = ["lamp"] }
+    "#;
+    format!(
+        r#"
+        camera = {{ {camera}, up = [0, 0, -1], type = "orthographic", width = 0.1 }}
+        film = {{ width = 2, height = 2 }}
+        integrator = {{ samples = 4, max_depth = 3, {integrator} }}
+        lights = [{{ type = "distant", direction = [3, -4, 0], irradiance = [40, 20, 10], name = "lamp" }}]
+        [materials.matte]
+        source = "shader m(out closure c) {{ c = make_closure<Lambert>(color(0.5), global_value<normal>); }}"
+        [materials.mirror]
+        source = "shader m(out closure c) {{ c = make_closure<Mirror>(color(0.5), global_value<normal>); }}"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [40, 1, 40]
+        {mirror}
+        "#
+    )
+}
+
+/// Light that the floor reflects is E cos θ ρ/π with ρ = ½ and cos θ = 0.8: above the limit all channels are scaled alike, so that
+/// the brightest has the limit. What a mirror shows of it has come by two bounces, half as bright.
+#[test]
+fn clamped_light_keeps_its_hue_and_its_limit() {
+    let seen =
+        |integrator: &str, mirror: bool| picture(&lit_floor(integrator, mirror), &RenderOptions::default()).pixels[0];
+    let whole = glam::Vec3::new(40.0, 20.0, 10.0) * (0.8 * 0.5 / std::f32::consts::PI);
+    let near = |found: glam::Vec3, expected: glam::Vec3| (found - expected).abs().max_element() < 1e-4 * whole.x;
+    for (integrator, direct, reflected) in [
+        ("", whole, 0.5 * whole),
+        ("clamp_direct = 2", whole * (2.0 / whole.x), 0.5 * whole),
+        ("clamp_indirect = 2", whole, whole * (2.0 / whole.x)),
+        ("clamp_direct = 1000, clamp_indirect = 1000", whole, 0.5 * whole),
+    ] {
+        let found = [seen(integrator, false), seen(integrator, true)];
+        assert!(near(found[0], direct) && near(found[1], reflected), "{integrator}: {found:?}, {direct} {reflected}");
+    }
+    let (loaded, said) = load(&lit_floor("type = \"ao\", clamp_direct = 2", false));
+    assert!(loaded.scene.is_none() && said.contains("`clamp_direct` means nothing for this integrator"), "{said}");
+}

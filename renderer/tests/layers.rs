@@ -44,7 +44,7 @@ fn run(text: &str, names: Option<&[&str]>, threads: usize) -> RenderOutput {
     let mut loaded = load(&folder.scene(text));
     let said = ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
     let scene = loaded.scene.as_mut().unwrap_or_else(|| panic!("{said}"));
-    let aovs = names.map(|names| resolve(names, &scene.materials).expect("they are there"));
+    let aovs = names.map(|names| resolve(names, &scene.materials, &scene.light_names).expect("they are there"));
     let options = RenderOptions { aovs, threads: Some(threads), ..RenderOptions::default() };
     render(scene, &options, &AtomicBool::new(false), &|_| ()).expect("threads can be started")
 }
@@ -244,4 +244,132 @@ fn the_command_line_names_layers_and_says_what_a_png_leaves_out() {
     assert_eq!(names, ["B", "G", "R", "height.Y", "uv.U", "uv.V"]);
     // What knows nothing of layers reads the picture.
     assert!(image::open(&exr).is_ok());
+}
+
+/// Lights of all kinds about matte, glossy, clear and glassy shapes; `kept` says which lines with lights stay.
+fn lights(kept: impl Fn(&str) -> bool) -> String {
+    let lights: String = [
+        ("key", r#"{ type = "point", position = [2, 3, 2], intensity = [9, 8, 7], name = "key" },"#),
+        (
+            "rim",
+            r#"{ type = "spot", position = [-3, 2, -2], look_at = [0, 0, 0], intensity = [3, 5, 9], name = "rim" },"#,
+        ),
+        ("far", r#"{ type = "distant", direction = [1, -2, -1], irradiance = [0.5, 0.4, 0.3], name = "key" },"#),
+        ("sun", r#"{ type = "distant", direction = [-1, -1, 0], irradiance = [1, 1, 1], angle = 20, name = "sun" },"#),
+        ("moon", r#"{ type = "distant", direction = [0, -1, 1], irradiance = [0.2, 0.2, 0.4], angle = 9 },"#),
+    ]
+    .iter()
+    .filter(|(light, _)| kept(light))
+    .map(|(_, text)| *text)
+    .collect();
+    let sky = r#"environment = { type = "sky", name = "sky" }"#;
+    let panel = r#"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        emission = [4, 2, 1]
+        translate = [0, 3, 0]
+        rotate = [180, 0, 0]
+        name = "panel"
+        [[shapes]]
+        type = "sphere"
+        material = "shines"
+        radius = 0.2
+        translate = [1.2, 0.2, 0.5]
+        name = "rim"
+    "#;
+    format!(
+        r#"
+        lights = [{lights}]
+        {}
+        camera = {{ position = [0, 1.5, 5], look_at = [0, 0.6, 0] }}
+        film = {{ width = 12, height = 10 }}
+        [integrator]
+        samples = 8
+        max_depth = 4
+        [materials]
+        matte.source = "shader m(out closure c) {{ c = make_closure<Lambert>(color(0.6), global_value<normal>); }}"
+        glossy.source = "shader m(out closure c) {{ c = make_closure<Glossy>(color(0.8), global_value<normal>, 0.4); }}"
+        clear.source = "shader m(out closure c) {{ c = make_closure<Transparent>(color(0.7)); }}"
+        glass.source = "shader m(out closure c) {{ c = make_closure<Dielectric>(color(1.0), color(1.0), global_value<normal>, 1.5); }}"
+        shines.source = "shader m(out closure c) {{ c = make_closure<Emission>(2.0 + abs(global_value<position>)); }}"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [8, 1, 8]
+        [[shapes]]
+        type = "sphere"
+        material = "glossy"
+        radius = 0.6
+        translate = [-0.8, 0.6, 0]
+        [[shapes]]
+        type = "sphere"
+        material = "glass"
+        radius = 0.5
+        translate = [0.5, 0.5, 0.6]
+        [[shapes]]
+        type = "rectangle"
+        material = "clear"
+        scale = [1, 1, 1]
+        rotate = [90, 0, 0]
+        translate = [-1, 1, 1]
+        {}
+        "#,
+        if kept("sky") { sky } else { "" },
+        if kept("panel") { panel } else { "" },
+    )
+}
+
+/// The layers of lights add up to the picture, whoever brings the light, clamped or not.
+#[test]
+fn layers_of_lights_add_up_to_the_picture() {
+    let all = ["light:key", "light:rim", "light:sky", "light:sun", "light:panel", "light:other"];
+    let scene = lights(|_| true);
+    let clamped = scene.replace("max_depth = 4", "max_depth = 4\nclamp_direct = 1.5\nclamp_indirect = 0.5");
+    let whitted = scene.replace("max_depth = 4", "max_depth = 4\ntype = \"whitted\"");
+    for text in [&scene, &clamped, &whitted] {
+        for names in [&all[..], &["light:key", "normal", "light:other"]] {
+            let picture = run(text, Some(names), 2).picture;
+            let layers: Vec<&str> = names.iter().copied().filter(|name| name.starts_with("light:")).collect();
+            for (i, pixel) in picture.pixels.iter().enumerate() {
+                let (x, y) = (i as u32 % picture.width, i as u32 / picture.width);
+                let sum: glam::Vec3 = layers.iter().map(|name| glam::Vec3::from_slice(at(&picture, name, x, y))).sum();
+                assert!((sum - *pixel).abs().max_element() <= 2e-5 * pixel.max_element(), "{i}: {sum} is not {pixel}");
+            }
+            if names.len() == all.len() && text == &scene {
+                for name in names {
+                    assert!(layer(&picture, name).values.iter().any(|light| *light > 0.0), "{name} is black");
+                }
+            }
+        }
+    }
+}
+
+/// The layer of a name is the picture of a scene that has the lights of this name alone. Delta lights draw no random numbers, and
+/// the others of their paths stay as they are, so it is the same to rounding.
+#[test]
+fn a_layer_of_lights_is_the_picture_with_these_alone() {
+    let deltas = |light: &str| matches!(light, "key" | "rim" | "far");
+    let of_all = run(&lights(deltas), Some(&["light:key", "light:rim"]), 2).picture;
+    for (name, kept) in [("light:key", ["key", "far"]), ("light:rim", ["rim", ""])] {
+        let alone = run(&lights(|light| kept.contains(&light)), Some(&[]), 2).picture;
+        for (i, pixel) in alone.pixels.iter().enumerate() {
+            let (x, y) = (i as u32 % alone.width, i as u32 / alone.width);
+            let found = glam::Vec3::from_slice(at(&of_all, name, x, y));
+            assert!(
+                (found - *pixel).abs().max_element() <= 2e-5 * pixel.max_element().max(1e-3),
+                "{name} {i}: {found} {pixel}"
+            );
+        }
+    }
+}
+
+/// A name that no light has is told, with the nearest one.
+#[test]
+fn layers_of_unknown_lights_are_told() {
+    let loaded = load(&Folder::new().scene(&lights(|_| true)));
+    let scene = loaded.scene.expect("a sound scene");
+    let bad = resolve(&["light:kye"], &scene.materials, &scene.light_names).expect_err("there is no such light");
+    assert_eq!((bad.code.id, bad.message.as_str()), ("S0003", "no light has the name `kye`"));
+    assert!(bad.hint.contains("did you mean `light:key`?") && bad.hint.contains("light:other"), "{}", bad.hint);
 }

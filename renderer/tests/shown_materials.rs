@@ -57,7 +57,7 @@ pub fn load(scene: &str) -> Loaded {
 /// The picture with these layers. NaN and infinities would be said.
 pub fn picture(loaded: &mut Loaded, samples: u32, aovs: &[&str]) -> Picture {
     let scene = loaded.scene.as_mut().expect("`load` has seen that it is there");
-    let aovs = Some(resolve(aovs, &scene.materials).expect("they are there"));
+    let aovs = Some(resolve(aovs, &scene.materials, &scene.light_names).expect("they are there"));
     let options = RenderOptions { samples: Some(samples), aovs, ..RenderOptions::default() };
     let output = render(scene, &options, &AtomicBool::new(false), &|_| ()).expect("threads can be started");
     let said = text(&output.diagnostics, &loaded.sources, false);

@@ -23,6 +23,11 @@ pub enum Aov {
     Variance,
     /// How many samples the pixel has.
     Samples,
+    /// Of the light, that which comes from lights of a name: `light:` and the name. [`Aov::OTHER_LIGHT`] has what no other such
+    /// layer of the picture has.
+    Light {
+        layer: String,
+    },
     /// An `out` parameter of the shaders.
     Output {
         name: String,
@@ -66,8 +71,15 @@ impl Aov {
         Aov::Samples,
     ];
 
+    /// Layers of lights begin with this.
+    pub const OF_LIGHT: &str = "light:";
+
+    /// The layer of all light that is in no other layer of lights.
+    pub const OTHER_LIGHT: &str = "light:other";
+
     pub fn name(&self) -> &str {
         match self {
+            Aov::Light { layer } => layer,
             Aov::Albedo => "albedo",
             Aov::Normal => "normal",
             Aov::Depth => "depth",
@@ -86,7 +98,7 @@ impl Aov {
         const COLOR: &[&str] = &["R", "G", "B"];
         const VECTOR: &[&str] = &["X", "Y", "Z", "W"];
         match self {
-            Aov::Albedo | Aov::Variance => COLOR,
+            Aov::Albedo | Aov::Variance | Aov::Light { .. } => COLOR,
             Aov::Normal | Aov::Position => &VECTOR[..3],
             Aov::Depth => &["Z"],
             Aov::Uv => &["U", "V"],
@@ -102,7 +114,7 @@ impl Aov {
     pub fn rule(&self) -> Rule {
         match self {
             Aov::Variance | Aov::Samples => Rule::Derived,
-            Aov::Albedo | Aov::Normal => Rule::Mean,
+            Aov::Albedo | Aov::Normal | Aov::Light { .. } => Rule::Mean,
             Aov::Output { kind, .. } if *kind != OutputKind::Integer => Rule::Mean,
             _ => Rule::Nearest,
         }

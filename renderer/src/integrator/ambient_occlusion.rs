@@ -29,6 +29,15 @@ pub fn advance(scene: &Scene, work: &mut Workspace) {
         let shadow_ray = Some(light.shadow_ray(ray, None));
         let vertex = Some(vertices.named(lane));
         let source = Source::Known(Vec3::ONE);
-        light.samples.push(LightSample { path: vertices.paths[lane], vertex, weight: path.beta, shadow_ray, source });
+        let sample = LightSample {
+            path: vertices.paths[lane],
+            vertex,
+            weight: path.beta,
+            shadow_ray,
+            bounces: 1,
+            from: 0,
+            source,
+        };
+        light.samples.push(sample);
     }
 }

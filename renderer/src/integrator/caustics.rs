@@ -159,6 +159,10 @@ fn gather_side(
                 vertex: Some(vertices.named(lane)),
                 weight: vertices.throughput.get(lane) * weight,
                 shadow_ray: None,
+                // At least: one is the photon's.
+                bounces: vertices.depth(lane) + 2,
+                // Photons of all lights come together.
+                from: 0,
                 source: Source::Known(irradiance),
             });
         }

@@ -42,7 +42,7 @@ pub fn find(
             continue;
         }
         match sample.source {
-            Source::Known(radiance) => light.radiance[i] = radiance,
+            Source::Known(radiance) | Source::Sun(_, radiance) => light.radiance[i] = radiance,
             Source::Environment(direction) => memory.directions.push(light.directions[direction as usize]),
             Source::Emitter(_) => memory.asked.push(i as u32),
         }

@@ -1,6 +1,7 @@
 //! The stage of emission at vertices: what shapes and their shaders send towards the paths that met them, weighed against
 //! light sampling, which could have drawn the same.
 
+use super::accumulate::{Arriving, deliver};
 use super::caustics::kept_of_shape;
 use super::path::Path;
 use super::vertices::ShapeEmission;
@@ -13,13 +14,17 @@ use glam::Vec3;
 
 /// Adds the emission of all lanes.
 pub fn emit(scene: &Scene, work: &mut Workspace) {
-    let Workspace { vertices, paths, .. } = work;
+    let Workspace { vertices, paths, recorded, .. } = work;
     for lane in vertices.lanes() {
         let path = &mut paths[vertices.paths[lane] as usize];
         let of_shape = shape_emission(scene, path, &vertices.points[lane]);
         let of_shader = vertices.shaded[lane].emission * of_shape.share;
-        vertices.finite[lane] &= path.add(path.beta * of_shape.radiance * of_shape.share);
-        vertices.finite[lane] &= path.add(path.beta * of_shader);
+        let (bounces, beta) = (path.bounces, path.beta);
+        let from = scene.geometry.shape(vertices.points[lane].surface.shape).light_name;
+        for light in [beta * of_shape.radiance * of_shape.share, beta * of_shader] {
+            let arriving = Arriving { light, bounces, from };
+            vertices.finite[lane] &= deliver(scene, path, recorded, &arriving);
+        }
         vertices.emission[lane] = of_shape;
     }
 }

@@ -9,6 +9,7 @@ use crate::light::{DirectionFootprint, Sun};
 use crate::math::lanes::{Row, Row3, first_lanes};
 use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
+use smallvec::SmallVec;
 use ssl_compiler::runtime::LANES;
 
 /// Queues what the paths see that leave the scene, or shows it where views are shown in place of light.
@@ -52,8 +53,8 @@ pub struct Seen {
     pub share: f32,
     /// It lights what the path comes from.
     pub linked: bool,
-    /// The disks, as much of each as counts.
-    pub suns: Vec3,
+    /// Of each disk that the path may see, by its number, as much as counts.
+    pub suns: SmallVec<[(u32, Vec3); 2]>,
 }
 
 /// What a path sees; `density` is that with which light sampling draws the direction from the environment.
@@ -71,13 +72,17 @@ fn see(scene: &Scene, work: &mut Workspace, index: u32, density: f32) {
     let followed = work.followed.is_some();
     let path = &work.paths[index as usize];
     let (beta, Seen { share, linked, suns }) = (path.beta, seen_from(scene, path, density));
-    let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };
+    let from = scene.environment_name;
+    let source = Source::Known(Vec3::ZERO);
+    let (bounces, vertex, shadow_ray) = (path.bounces, None, None);
+    let seen = LightSample { path: index, vertex, weight: beta, shadow_ray, bounces, from, source };
     if linked && (followed || !scene.environment.is_black()) {
         let source = work.light.direction(footprint(path));
         work.light.samples.push(LightSample { weight: beta * share, source, ..seen });
     }
-    if suns != Vec3::ZERO || followed && !scene.suns.is_empty() {
-        work.light.samples.push(seen);
+    for (number, light) in suns.into_iter().filter(|(_, light)| followed || *light != Vec3::ZERO) {
+        let from = scene.suns[number as usize].1;
+        work.light.samples.push(LightSample { from, source: Source::Sun(number, light), ..seen });
     }
 }
 
@@ -91,10 +96,10 @@ pub fn footprint(path: &Path) -> DirectionFootprint {
     DirectionFootprint { d: path.ray.direction, dd: path.differential.direction, scattered: path.scattered }
 }
 
-/// The disks in the sky, as much of each as counts beside light sampling.
-fn suns_seen(scene: &Scene, path: &Path) -> Vec3 {
+/// The disks in the sky by their numbers, as much of each as counts beside light sampling.
+fn suns_seen(scene: &Scene, path: &Path) -> SmallVec<[(u32, Vec3); 2]> {
     let d = path.ray.direction;
-    shares_of_suns(scene, path).map(|(i, share)| scene.suns[i].0.radiance(d) * share).sum()
+    shares_of_suns(scene, path).map(|(i, share)| (i as u32, scene.suns[i].0.radiance(d) * share)).collect()
 }
 
 /// By its number, how much of each disk counts that the path may see.

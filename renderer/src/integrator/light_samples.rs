@@ -3,7 +3,7 @@
 
 use super::faults::FaultyVertex;
 use crate::geometry::{Geometry, surface};
-use crate::light::{DirectionFootprint, LightId, ShapeSample};
+use crate::light::{DirectionFootprint, LightId, LightName, ShapeSample};
 use crate::material::{Material, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
@@ -19,6 +19,10 @@ pub struct LightSample {
     pub weight: Vec3,
     /// By its number; none where nothing can be in the way.
     pub shadow_ray: Option<u32>,
+    /// Of all the way from the light to the camera.
+    pub bounces: u32,
+    /// The name of the light.
+    pub from: LightName,
     pub source: Source,
 }
 
@@ -72,6 +76,8 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     Known(Vec3),
+    /// A disk in the sky that a path saw, by its number, and what of it counts.
+    Sun(u32, Vec3),
     /// A direction, by its number.
     Environment(u32),
     /// A point whose shader is to be asked, by its number.

@@ -9,12 +9,25 @@ use super::vertices::Vertex;
 use super::workspace::Workspace;
 use crate::bsdf::BlockValues;
 use crate::geometry::PlaceRows;
-use crate::light::{DirectionFootprint, LightSampling, MaterialEmission, ShapeSample};
+use crate::light::{DirectionFootprint, LightId, LightName, LightSampling, MaterialEmission, ShapeSample};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::LANES;
+
+/// The name of the light that a direction was drawn to.
+fn light_name(scene: &Scene, radiance: &Radiance) -> LightName {
+    match radiance {
+        Radiance::Environment => scene.environment_name,
+        Radiance::Shape(drawn) => scene.geometry.shape(drawn.shape).light_name,
+        Radiance::Constant { from, .. } => match *from {
+            LightId::Point(number) => scene.lights.point_name(number),
+            LightId::Parallel(number) => scene.parallel[number as usize].1,
+            LightId::Sun(number) => scene.suns[number as usize].1,
+        },
+    }
+}
 
 /// What a round came to.
 pub struct Weighed {
@@ -52,6 +65,8 @@ pub fn queue(scene: &Scene, work: &mut Workspace) -> Option<Weighed> {
                 vertex: Some(vertices.named(lane)),
                 weight: weights.total.get(lane),
                 shadow_ray,
+                bounces: vertices.depth(lane) + 1,
+                from: light_name(scene, &round.radiance[lane]),
                 source,
             });
         }

@@ -112,7 +112,15 @@ fn both_strategies_see_the_same_environment() {
 fn radiance_of(scene: &Scene, point: EmitterPoint) -> Vec3 {
     let mut light = LightSamples::default();
     let source = light.emitter(point);
-    light.samples.push(LightSample { path: 0, vertex: None, weight: Vec3::ONE, shadow_ray: None, source });
+    light.samples.push(LightSample {
+        path: 0,
+        vertex: None,
+        weight: Vec3::ONE,
+        shadow_ray: None,
+        bounces: 1,
+        from: 0,
+        source,
+    });
     let (mut memory, mut clock) = (EmissionMemory::default(), Clock::default());
     emission::find(scene, &mut light, &mut memory, &mut clock, &mut BatchCounts::default());
     light.radiance[0]

@@ -34,6 +34,8 @@ pub struct Path {
     /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it
     /// (from the camera, off a mirror).
     pub pdf: f32,
+    /// Bounces that it has made.
+    pub bounces: u32,
     /// Surfaces that it passed straight on: they are no bounces.
     pub pass_throughs: u32,
     /// Its way since `from` before the ray's beginning, where it passed any.
@@ -65,6 +67,7 @@ impl Path {
             radiance: Vec3::ZERO,
             sampler,
             pdf: f32::INFINITY,
+            bounces: 0,
             pass_throughs: 0,
             passed_distance: 0.0,
             from: LightSampleContext { position: ray.origin, ..LightSampleContext::default() },

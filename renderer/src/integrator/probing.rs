@@ -47,7 +47,7 @@ pub fn note_environment(scene: &Scene, work: &mut Workspace) {
         radiance: radiance.to_array(),
         level: scene.environment.level(&scene.textures, &footprint(path)),
         share: seen.share,
-        suns: seen.suns.to_array(),
+        suns: seen.suns.iter().map(|(_, light)| *light).sum::<Vec3>().to_array(),
         throughput: path.beta.to_array(),
     });
 }

@@ -167,6 +167,7 @@ impl Path {
             self.passed_distance += origin.travelled;
             return;
         }
+        self.bounces += 1;
         self.from = origin.from;
         self.scattered |= next.specular.is_none();
         self.passed_distance = 0.0;

@@ -3,7 +3,7 @@
 use super::{Parameter, Target, values};
 use crate::integrator::replay::GradientSlots;
 use crate::material::{GradientBy, Refused};
-use crate::scene::{Caustics, Scene};
+use crate::scene::{Caustics, Clamp, Scene};
 use crate::texture::make::MipFilter;
 use kernels::BufferError;
 use rayon::prelude::*;
@@ -91,6 +91,8 @@ impl Differentiated {
         }
         // Photons would go other ways for other values. Paths find the same light without them, if with more noise.
         scene.integrator.caustics = Caustics::Paths;
+        // Light that is cut off has no gradient.
+        scene.integrator.clamp = Clamp::OFF;
         scene.environment.follow_texture(&scene.textures);
         let variables = scene.values.variables().to_vec();
         scene

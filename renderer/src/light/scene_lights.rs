@@ -183,6 +183,11 @@ impl SceneLights {
         &self.points[number as usize].0
     }
 
+    /// The name of a point or spot light, by the light's number.
+    pub fn point_name(&self, number: u32) -> LightName {
+        self.points[number as usize].1
+    }
+
     /// All point and spot lights.
     pub fn points(&self) -> impl Iterator<Item = &PointLight> {
         self.points.iter().map(|(light, _)| light)

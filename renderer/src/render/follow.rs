@@ -48,7 +48,7 @@ pub fn follow(
     let scene = &*scene;
     let (pixel, sample) = ([x, y], sample..sample + 1);
     let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };
-    work.recorded = Recorded::new(plan.aovs.clone(), plan.shape());
+    work.recorded = Recorded::new(plan.aovs.clone(), plan.shape(), &scene.light_names);
     let tile = Tile { x0: x, y0: y, x1: x + 1, y1: y + 1 };
     let path = pool.install(|| {
         integrator::trace(scene, &camera, &pattern, tile, sample.clone(), &mut work);

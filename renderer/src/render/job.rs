@@ -121,7 +121,7 @@ impl Job<'_> {
 
     /// One fiber: takes units until there are none.
     fn units(&self) -> Worked {
-        let recorded = Recorded::new(self.plan.aovs.clone(), self.plan.shape());
+        let recorded = Recorded::new(self.plan.aovs.clone(), self.plan.shape(), &self.scene.light_names);
         let clock = Clock::start(self.timed);
         let mut work = Workspace { view: self.view, recorded, clock, ..Workspace::default() };
         let mut worked = Worked::default();

@@ -20,9 +20,13 @@ pub struct BadAov {
 }
 
 /// Those of the scene file; what is wrong is said.
-pub(super) fn read(names: &[Spanned<String>], materials: &[Material], context: &mut Context) -> Vec<Aov> {
+pub(super) fn read(
+    names: &[Spanned<String>],
+    (materials, lights): (&[Material], &[String]),
+    context: &mut Context,
+) -> Vec<Aov> {
     let plain: Vec<&str> = names.iter().map(|n| n.get_ref().as_str()).collect();
-    resolve(&plain, materials).unwrap_or_else(|bad| {
+    resolve(&plain, materials, lights).unwrap_or_else(|bad| {
         // Shaders with errors have no outputs: that is not the list's fault.
         if !context.diagnostics.has_errors() {
             context.error(bad.code, names[bad.index].span(), bad.message, bad.hint);
@@ -31,12 +35,20 @@ pub(super) fn read(names: &[Spanned<String>], materials: &[Material], context: &
     })
 }
 
-/// What names stand for: layers that there always are, or else `out` parameters of the materials' shaders.
-pub fn resolve(names: &[&str], materials: &[Material]) -> Result<Vec<Aov>, BadAov> {
+/// What names stand for: layers that there always are, those of lights, or else `out` parameters of the materials' shaders. `lights`
+/// are the names of lights.
+pub fn resolve(names: &[&str], materials: &[Material], lights: &[String]) -> Result<Vec<Aov>, BadAov> {
     let mut aovs: Vec<Aov> = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let bad = |code, (message, hint)| BadAov { code, index, message, hint };
-        let fixed = Aov::FIXED.into_iter().find(|a| a.name() == *name);
+        if let Some(light) = name.strip_prefix(Aov::OF_LIGHT)
+            && *name != Aov::OTHER_LIGHT
+            && !lights.iter().any(|known| known == light)
+        {
+            return Err(bad(&codes::UNKNOWN_NAME, unknown_light(light, lights)));
+        }
+        let of_light = name.starts_with(Aov::OF_LIGHT).then(|| Aov::Light { layer: (*name).to_owned() });
+        let fixed = of_light.or_else(|| Aov::FIXED.into_iter().find(|a| a.name() == *name));
         let found = fixed.map_or_else(|| of_shaders(name, materials), |aov| Ok(Some(aov)));
         let aov = found.map_err(|why| bad(&codes::CONFLICT, why))?;
         // The global of that name has the coordinates of the layer `uv`.
@@ -76,6 +88,13 @@ fn kind(output: &OutputDesc) -> Option<OutputKind> {
         Type::Vector(kind) => Some(OutputKind::Vector(kind.len() as u8)),
         _ => None,
     }
+}
+
+fn unknown_light(name: &str, lights: &[String]) -> (String, String) {
+    let known = || lights.iter().map(String::as_str).chain(["other"]);
+    let near = closest(name, known()).map_or(String::new(), |near| format!("did you mean `{}{near}`? ", Aov::OF_LIGHT));
+    let all: Vec<String> = known().map(|name| format!("{}{name}", Aov::OF_LIGHT)).collect();
+    (format!("no light has the name `{name}`"), format!("{near}There are {}", all.join(", ")))
 }
 
 fn unknown(name: &str, materials: &[Material]) -> (String, String) {

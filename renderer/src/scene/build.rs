@@ -7,10 +7,10 @@ use super::graphs::Graphs;
 use super::linking::Linking;
 use super::named_tables::ShapesOfTables;
 use super::schema::{Caustics, IntegratorKind, SceneFile, ThresholdText, ThresholdWord};
-use super::setup::{FilmSettings, IntegratorSettings, LoadOptions, MAX_SAMPLES, MAX_SIDE};
+use super::setup::{Clamp, FilmSettings, IntegratorSettings, LoadOptions, MAX_SAMPLES, MAX_SIDE};
 use super::{
-    aovs, camera, codes, coordinates, environment, fingerprint, groups, light_settings, lights, materials, models,
-    textures, variable_settings, variables,
+    aovs, camera, codes, coordinates, environment, far_away, fingerprint, groups, light_settings, lights, materials,
+    models, textures, variable_settings, variables,
 };
 use crate::accel::Accel;
 use crate::film::{Adaptive, Tile};
@@ -68,8 +68,10 @@ pub fn build(
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
     let environment::Read { kind, rotation, sun } =
         environment::read(file.environment.as_ref(), image.flatten(), context);
-    let (film, integrator) = (film(file, &materials, context), integrator(file, context));
+    let (film, integrator) = (film(file, (&materials, linking.names()), context), integrator(file, context));
     let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
+    // Of a camera of a file only the direction is known.
+    far_away::check(&geometry, &view, file.camera.look_at.is_some(), context);
     let environment_name = file.environment.as_ref().map_or(0, |e| linking.number(&e.name));
     let (lights::Lights { parallel, points, mut suns }, light_places) =
         lights::build(&file.lights, &linking, brought.lights, context);
@@ -96,6 +98,7 @@ pub fn build(
     let spaces = Spaces { objects, camera: Space::camera(view.position, view.target, view.up) };
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
     let studio = EmissionContext { around, materials: &materials, textures: &textures };
+    let light_names = linking.names().to_vec();
     let lights = SceneLights::new(&studio, points, linking.links, file.integrator.light_choice);
     let environment = Environment::new(kind, rotation, &textures);
     let mut light_settings = light_settings::of_lights(&file.lights, &light_places);
@@ -113,6 +116,7 @@ pub fn build(
         parallel,
         suns,
         environment_name,
+        light_names,
         environment,
         light_settings,
         variable_settings: variable_settings::of(file, &shapes, &geometry),
@@ -146,6 +150,14 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         ThresholdText::At(threshold) => Some(Spanned::new(given.span(), *threshold)),
         ThresholdText::Word(ThresholdWord::Off) => None,
     });
+    let clamps = [(&table.clamp_direct, "clamp_direct"), (&table.clamp_indirect, "clamp_indirect")];
+    for (given, name) in clamps {
+        if let Some(given) = given.as_ref().filter(|_| table.kind == IntegratorKind::Ao) {
+            let hint = "ambient occlusion brings no light";
+            context.error(&codes::CONFLICT, given.span(), format!("`{name}` means nothing for this integrator"), hint);
+        }
+    }
+    let [direct, indirect] = clamps.map(|(given, name)| context.number(given, name, 1e-9..1e30, f32::INFINITY));
     let threshold = context.number(&adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
     let least = context.integer(&table.min_samples, "least number of samples", 2..i64::from(MAX_SAMPLES) + 1, 16);
     IntegratorSettings {
@@ -158,12 +170,13 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         bent_normals: table.bent_normals,
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
+        clamp: Clamp { direct, indirect },
         caustics,
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }
 }
 
-fn film(file: &SceneFile, materials: &[Material], context: &mut Context) -> FilmSettings {
+fn film(file: &SceneFile, (materials, lights): (&[Material], &[String]), context: &mut Context) -> FilmSettings {
     let sides = 1..i64::from(MAX_SIDE) + 1;
     let width = context.integer(&file.film.width, "width", sides.clone(), 1280);
     let height = context.integer(&file.film.height, "height", sides, 720);
@@ -174,7 +187,7 @@ fn film(file: &SceneFile, materials: &[Material], context: &mut Context) -> Film
         exposure: context.number(&file.film.exposure, "exposure", -100.0..100.0, 0.0),
         tone: file.film.tone,
         crop: file.film.crop.as_ref().and_then(|crop| window(crop, (width, height), context)),
-        aovs: aovs::read(&file.film.aovs, materials, context),
+        aovs: aovs::read(&file.film.aovs, (materials, lights), context),
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Scene {
     pub suns: Vec<(Sun, LightName)>,
     pub environment: Environment,
     pub environment_name: LightName,
+    /// The names of lights in order; their numbers count from 1.
+    pub light_names: Vec<String>,
     /// What the file says of how strongly things shine.
     pub light_settings: Vec<LightSetting>,
     /// What the file gives to shaders by name.

@@ -194,6 +194,16 @@ pub const TABLES: &[Table] = &[
                 Choice(&["paths", "guided", "photons"]),
                 "how light behind mirrors and glass is found, \"paths\" if not given",
             ),
+            key(
+                "clamp_direct",
+                Above(0.0),
+                "the most that light brings at once by one bounce at most; unlimited if not given",
+            ),
+            key(
+                "clamp_indirect",
+                Above(0.0),
+                "the most that light brings at once by more bounces; unlimited if not given",
+            ),
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
             key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),

@@ -25,6 +25,11 @@ impl Linking {
         Linking { names, links: Links::default() }
     }
 
+    /// The names of all lights, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The number of a name that the file gives a light.
     pub fn number(&self, name: &Option<String>) -> LightName {
         let index = name.as_ref().and_then(|name| self.names.binary_search(name).ok());

@@ -104,6 +104,9 @@ pub struct IntegratorTable {
     pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
+    /// The most that light may bring at once, by one bounce or by more.
+    pub clamp_direct: Option<Spanned<f32>>,
+    pub clamp_indirect: Option<Spanned<f32>>,
     /// How light behind mirrors and glass is found.
     pub caustics: Option<Spanned<Caustics>>,
     /// How far occlusion reaches.

@@ -9,6 +9,7 @@ use crate::camera::Projection;
 use crate::film::{Adaptive, Aov, PixelFilter, Tile, ToneCurve};
 use crate::light::LightSampling;
 use crate::material::Making;
+use crate::math::max_channel;
 use crate::sampler::Noise;
 use glam::Vec3;
 
@@ -51,10 +52,32 @@ pub struct IntegratorSettings {
     pub noise: Noise,
     /// Paths that carry little may end at random.
     pub roulette: bool,
+    /// How much light may arrive at once.
+    pub clamp: Clamp,
     /// How light behind mirrors and glass is found.
     pub caustics: Caustics,
     /// How far occlusion reaches, in the scene's units; infinite by default.
     pub distance: f32,
+}
+
+/// The most that the brightest channel of one contribution may bring to a path, infinite by default: brighter ones are scaled down.
+/// Outliers vanish, and some of the light with them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clamp {
+    /// Of light that comes to the camera at once, or by one bounce.
+    pub direct: f32,
+    /// Of light by more bounces.
+    pub indirect: f32,
+}
+
+impl Clamp {
+    pub const OFF: Clamp = Clamp { direct: f32::INFINITY, indirect: f32::INFINITY };
+
+    /// A contribution that came by so many bounces, no brighter than it may be.
+    pub fn limit(&self, light: Vec3, bounces: u32) -> Vec3 {
+        let (most, brightest) = (if bounces > 1 { self.indirect } else { self.direct }, max_channel(light));
+        if brightest > most { light * (most / brightest) } else { light }
+    }
 }
 
 /// The longest side of a picture, in pixels.

@@ -81,3 +81,24 @@ fn a_mesh_without_coordinates_is_warned_of_where_they_are_read() {
     assert_eq!(findings_with("two.toml", &text, &files).0, [("S0031", 13)]);
     assert_eq!(found("bare.obj", "matte").0, []);
 }
+
+/// At a million, 32-bit floats are 1/16 apart: a ball of a unit is no ball there. The camera may also look closely at something in a
+/// scene that is large as a whole.
+#[test]
+fn scenes_far_from_the_origin_are_warned_of() {
+    let scene = |at: f32, away: f32, floor: &str| {
+        let text = format!(
+            "[camera]\nposition = [{at}, 1, {away}]\nlook_at = [{at}, 1, 0]\n{MATTE}\
+             [[shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\ntranslate = [{at}, 0, 0]\n{floor}"
+        );
+        findings("far.toml", &text)
+    };
+    assert_eq!(scene(0.0, 5.0, "").0, []);
+    assert_eq!(scene(10_000.0, 5.0, "").0, []);
+    let (list, rendered) = scene(1_000_000.0, 5.0, "");
+    assert!(matches!(list[..], [("S0035", _)]), "{rendered}");
+    assert!(rendered.contains("100000") && rendered.contains("0.0625 apart"), "{rendered}");
+    let floor = "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\nscale = [3e6, 1, 3e6]\n";
+    assert!(matches!(scene(1_000_000.0, 5.0, floor).0[..], [("S0035", _)]));
+    assert_eq!(scene(1_000_000.0, 9000.0, floor).0, []);
+}

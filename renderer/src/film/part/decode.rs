@@ -1,6 +1,6 @@
 //! Reads a partial render from bytes that may be anything. It refuses what is not one, or not whole, and what contradicts itself.
 
-use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
+use super::encode::{COLOR, INTEGER, LIGHT, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan, build};
 use crate::film::{Adaptive, Aov, Film, OutputKind, Provenance, RawPixel, Tile, TileSums, ToneCurve};
 use smallvec::SmallVec;
@@ -154,7 +154,10 @@ impl Reader<'_> {
     }
 
     fn layer(&mut self) -> Option<Aov> {
-        let number = usize::from(self.byte()?);
+        let number = match self.byte()? {
+            LIGHT => return Some(Aov::Light { layer: self.text()? }),
+            number => usize::from(number),
+        };
         if number != Aov::FIXED.len() {
             return Aov::FIXED.get(number).cloned();
         }

@@ -79,6 +79,10 @@ impl Part {
 /// The number of one that does not depend on the scene, or one beyond with kind and name.
 fn encode_layer(out: &mut Vec<u8>, aov: &Aov) {
     let number = Aov::FIXED.iter().position(|fixed| fixed == aov).unwrap_or(Aov::FIXED.len());
+    if let Aov::Light { layer } = aov {
+        out.push(LIGHT);
+        return text(out, layer);
+    }
     out.push(number as u8);
     if let Aov::Output { name, kind } = aov {
         out.push(match kind {
@@ -90,6 +94,9 @@ fn encode_layer(out: &mut Vec<u8>, aov: &Aov) {
         text(out, name);
     }
 }
+
+/// In place of the number of a layer: one of lights.
+pub(super) const LIGHT: u8 = u8::MAX;
 
 /// Kinds of outputs that are not their number of components.
 pub(super) const COLOR: u8 = 5;

@@ -114,15 +114,14 @@ pub fn back_from_sky(
                     }
                 }
             }
-            // What has no vertex is what a path saw itself.
-            Source::Known(_) if wants_suns && sample.vertex.is_none() => {
+            Source::Sun(number, _) if wants_suns => {
                 let path = &work.paths[sample.path as usize];
-                for (i, share) in shares_of_suns(scene, path) {
-                    let sun = &scene.suns[i].0;
-                    let covers = sun.pdf(path.ray.direction) > 0.0;
-                    if let Some((first, factor)) = by.of_light(LightId::Sun(i as u32)).filter(|_| covers) {
-                        gather.add_color(first, factor * cotangent * (share * sun.per_unit()), sample.path);
-                    }
+                let sun = &scene.suns[number as usize].0;
+                let share =
+                    shares_of_suns(scene, path).find(|(i, _)| *i == number as usize).map_or(0.0, |found| found.1);
+                let covers = sun.pdf(path.ray.direction) > 0.0;
+                if let Some((first, factor)) = by.of_light(LightId::Sun(number)).filter(|_| covers) {
+                    gather.add_color(first, factor * cotangent * (share * sun.per_unit()), sample.path);
                 }
             }
             _ => {}

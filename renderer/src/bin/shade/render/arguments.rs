@@ -264,7 +264,7 @@ impl Arguments {
         let wrong = |bad: BadAov| Box::new(Diagnostic::without_place(bad.code, bad.message, bad.hint));
         let resolve = |names: &Vec<String>| {
             let names: Vec<&str> = names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()).collect();
-            aovs::resolve(&names, &scene.materials).map_err(wrong)
+            aovs::resolve(&names, &scene.materials, &scene.light_names).map_err(wrong)
         };
         let shown = |name: &String| {
             let message = format!("there is no view `{name}`");
