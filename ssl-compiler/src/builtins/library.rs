@@ -28,6 +28,7 @@ library! {
     "geometry.ssl": "fresnel" "fresnel_dielectric" "schlick" "area" "calculatenormal" "distance_to_segment";
     "antialias.ssl": "filterwidth" "fwidth" "aastep" "pulse" "smooth_stripes" "smooth_checker" "smooth_brick";
     "bump.ssl": "bump" "displacement_normal";
+    "normals.ssl": "normal_map" "to_tangent" "from_tangent";
     "color.ssl": "luminance" "rgb_to_hsv" "hsv_to_rgb" "rgb_to_hsl" "hsl_to_rgb" "rgb_to_xyz" "xyz_to_rgb" "blackbody"
         "srgb_to_linear" "linear_to_srgb" "color_saturation" "color_contrast" "color_hue";
     "metals.ssl": "metal_eta" "metal_k";
