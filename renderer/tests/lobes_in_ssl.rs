@@ -33,12 +33,18 @@ fn pairs(target: impl Into<Target>) -> Vec<Pair> {
     oracles().into_iter().map(pair).collect()
 }
 
-/// How far the lobe in SSL may be from the one in Rust: rounding, which narrow highlights magnify, or what their approximations of
-/// lost energy differ by.
+/// How far the lobe in SSL may be from the one in Rust: rounding, which narrow highlights magnify.
 fn tolerance(name: &str) -> f32 {
     match name {
-        "AnisotropicConductor" | "Conductor" | "Glossy" | "OpenPbr" | "Schlick" => 0.015,
-        "Cloth" | "Coat" | "Principled" | "RoughDielectric" => 5e-3,
+        "AnisotropicConductor"
+        | "Cloth"
+        | "Coat"
+        | "Conductor"
+        | "Glossy"
+        | "OpenPbr"
+        | "Principled"
+        | "RoughDielectric"
+        | "Schlick" => 5e-3,
         _ => 1e-3,
     }
 }

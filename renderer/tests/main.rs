@@ -23,6 +23,7 @@ mod json_output;
 mod layering;
 mod layers;
 mod lights;
+mod lobe_energy;
 mod lobes;
 mod lobes_in_ssl;
 mod materials;

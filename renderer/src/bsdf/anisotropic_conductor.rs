@@ -6,12 +6,12 @@
 //! | eta, k | the complex index of refraction η + ik for red, green and blue; at least 0 |
 //! | normal | unit shading normal |
 //! | tangent | along the scratches; the lobe takes its part perpendicular to the normal, or any direction if that is zero |
-//! | roughness_along, roughness_across | along the tangent and across it, 0 to 1; α is the square of each, at least 0.001 |
+//! | roughness_along, roughness_across | along the tangent and across it, 0 to 1; α is the square of each, at least 0.001. If both are up to 0.0316, the lobe is specular |
 //!
 //! Anisotropic [GGX microfacets](super::ggx) reflect by Fresnel's equations. If both roughnesses are equal, the lobe is a
 //! `Conductor`. Scratches spread light across, so brushed metal has the larger roughness there. The lobe
-//! [compensates](super::energy) for light that meets several microfacets (Turquin 2019). It keeps energy within 1 %, or about
-//! 3 % at grazing directions, and is not reciprocal.
+//! [compensates](super::energy) for light that meets several microfacets (Turquin 2019). It keeps energy within 0.2 %
+//! and is not reciprocal.
 
 use super::{SHADING_NORMAL, SHADING_TANGENT};
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | eta, k | the complex index of refraction η + ik for red, green and blue; at least 0 |
 //! | normal | unit shading normal |
-//! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
+//! | roughness | 0 to 1; GGX's α is its square. Up to 0.0316, where α would be below 0.001, the lobe is specular |
 //!
 //! [GGX microfacets](super::ggx) reflect by Fresnel's equations. The lobe [compensates](super::energy) for light that meets
 //! several of them (Turquin 2019), so rough metals are as bright as smooth ones; the lobe is not reciprocal.

@@ -4,7 +4,7 @@
 //!
 //! Directions are local: z is the shading normal, `o` is above it. Light is scattered once; see [`super::energy`].
 
-use super::{bounded, fresnel};
+use super::bounded;
 use crate::math::sin_cos_turns;
 use glam::{Vec2, Vec3};
 
@@ -47,16 +47,6 @@ impl Ggx {
         (wi.z > 0.0).then_some(Scattered { wi, half })
     }
 
-    /// A refracted direction; `None` above the surface and where all is reflected.
-    pub fn sample_refracted(&self, o: Vec3, u: Vec2, eta: f32) -> Option<Scattered> {
-        if o.z <= 0.0 {
-            return None;
-        }
-        let half = self.visible_normal(o, u);
-        let wi = refract(o, half, eta)?;
-        (wi.z < 0.0).then_some(Scattered { wi, half })
-    }
-
     /// `eval/pdf` of a direction that was drawn, with a Fresnel factor of 1, for energy: what is refracted as radiance has it
     /// divided by the square of the index.
     pub fn weight(&self, o: Vec3, i: Vec3) -> f32 {
@@ -79,18 +69,11 @@ impl Ggx {
         2.0 * i.z.abs() / below.max(f32::MIN_POSITIVE)
     }
 
-    fn visible_normal(&self, o: Vec3, u: Vec2) -> Vec3 {
+    pub(super) fn visible_normal(&self, o: Vec3, u: Vec2) -> Vec3 {
         let stretched = Vec3::new(o.x * self.alpha.x, o.y * self.alpha.y, o.z).normalize();
         let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
         let (sin, (sin_phi, cos_phi)) = ((1.0 - z * z).max(0.0).sqrt(), sin_cos_turns(u.x));
         let h = Vec3::new(sin * cos_phi, sin * sin_phi, z) + stretched;
         Vec3::new(h.x * self.alpha.x, h.y * self.alpha.y, h.z.max(0.0)).normalize_or(Vec3::Z)
     }
-}
-
-/// By Snell's law; `None` where all is reflected.
-fn refract(o: Vec3, half: Vec3, eta: f32) -> Option<Vec3> {
-    let cosine = o.dot(half).clamp(0.0, 1.0);
-    let (reflected, refracted_cosine) = fresnel::dielectric(cosine, eta);
-    (reflected < 1.0).then(|| (half * cosine - o) / eta - half * refracted_cosine)
 }

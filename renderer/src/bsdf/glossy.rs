@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | reflectance | Fresnel reflectance, 0 to 1 per channel, whatever the angle |
 //! | normal | unit shading normal |
-//! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
+//! | roughness | 0 to 1; GGX's α is its square. Up to 0.0316, where α would be below 0.001, the lobe is specular |
 //!
 //! Isotropic [GGX microfacets](super::ggx) reflect light. The lobe [compensates](super::energy) for light that meets several of
 //! them (Turquin 2019), so rough surfaces are as bright as smooth ones; the lobe is not reciprocal.

@@ -14,6 +14,8 @@ mod dielectric;
 mod double_sided;
 mod emission;
 mod energy;
+#[cfg(test)]
+mod energy_tests;
 mod fresnel;
 mod ggx;
 mod glossy;

@@ -16,7 +16,7 @@
 //! | clearcoat | 0 | a second, colorless highlight, 0 to 1 |
 //! | clearcoat_gloss | 1 | from satin, 0, to glossy, 1 |
 //! | transmission | 0 | from opaque, 0, to rough glass, 1; the root of the base color tints the light once for each side |
-//! | ior | 0 | index of refraction, 1.001 to 10; less than 1 means the index that `specular` implies |
+//! | ior | 0 | index of refraction, 1.02 to 10; less than 1 means the index that `specular` implies |
 //! | normal | the surface's | unit shading normal |
 //! | tangent | the surface's | along the surface, for `anisotropic` |
 //!

@@ -9,7 +9,7 @@
 //! | exponent | how late the curve rises, 0.1 to 100; 5 in Schlick's formula |
 //! | normal | unit shading normal |
 //! | tangent | direction of the first roughness; a zero vector means any direction |
-//! | roughness_along, roughness_across | 0 to 1; GGX's α is the square of each, at least 0.001 |
+//! | roughness_along, roughness_across | 0 to 1; GGX's α is the square of each, at least 0.001. If both are up to 0.0316, the lobe is specular |
 //!
 //! The lobe is the reflecting part of MaterialX's `generalized_schlick_bsdf` (Hoffman, "Fresnel Equations Considered Harmful",
 //! 2019, and "Generalization of Adobe's Fresnel Model", 2023). The roughness of MaterialX is α, the square of this one.

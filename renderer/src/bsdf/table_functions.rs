@@ -15,6 +15,7 @@ pub fn functions() -> ExternalRegistry {
         |at, axis| rough_boundary::TABLE.slope(at, axis),
     );
     offer(&mut all, "bsdf_table_sheen", |at| sheen::ALBEDOS.at(at), |at, axis| sheen::ALBEDOS.slope(at, axis));
+    offer(&mut all, "bsdf_table_round", |at| energy::ROUND.at(at), |at, axis| energy::ROUND.slope(at, axis));
     offer(
         &mut all,
         "bsdf_table_stretched",

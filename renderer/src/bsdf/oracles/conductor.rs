@@ -119,7 +119,7 @@ mod tests {
             let pose = harness::Pose::upright(wo);
             let metal = Conductor { eta: [0.0; 3], k: [1.0; 3], normal: [0.0, 0.0, 1.0], roughness };
             let albedo = harness::albedo(&harness::only_lobe(&metal, &pose), wo);
-            assert!((albedo - 1.0).abs() < 0.01, "{roughness} at {wo}: {albedo}");
+            assert!((albedo - 1.0).abs() < 2e-3, "{roughness} at {wo}: {albedo}");
         }
     }
 

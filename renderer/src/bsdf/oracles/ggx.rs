@@ -1,10 +1,26 @@
 //! Values and densities of GGX microfacets, which rough lobes share.
 
-use crate::bsdf::ggx::Ggx;
+use crate::bsdf::fresnel;
+use crate::bsdf::ggx::{Ggx, Scattered};
 use glam::{Vec2, Vec3};
 use std::f32::consts::PI;
 
 impl Ggx {
+    /// A refracted direction; `None` above the surface and where all is reflected.
+    pub fn sample_refracted(&self, o: Vec3, u: Vec2, eta: f32) -> Option<Scattered> {
+        if o.z <= 0.0 {
+            return None;
+        }
+        let half = self.visible_normal(o, u);
+        let wi = refract(o, half, eta)?;
+        (wi.z < 0.0).then_some(Scattered { wi, half })
+    }
+
+    /// The normal of a facet that `o` sees; `None` from below.
+    pub fn sample_normal(&self, o: Vec3, u: Vec2) -> Option<Vec3> {
+        (o.z > 0.0).then(|| self.visible_normal(o, u))
+    }
+
     /// D G / (4 cos θo): reflection with a Fresnel factor of 1, times the cosine of `i`. With the half vector.
     #[inline]
     pub fn eval(&self, o: Vec3, i: Vec3) -> Option<(f32, Vec3)> {
@@ -52,6 +68,13 @@ impl Ggx {
         let d = Vec3::new(h.x * self.alpha.y, h.y * self.alpha.x, h.z * a).length_squared();
         if h.z <= 0.0 { 0.0 } else { a * a * a / (PI * d * d) }
     }
+}
+
+/// By Snell's law; `None` where all is reflected.
+fn refract(o: Vec3, half: Vec3, eta: f32) -> Option<Vec3> {
+    let cosine = o.dot(half).clamp(0.0, 1.0);
+    let (reflected, refracted_cosine) = fresnel::dielectric(cosine, eta);
+    (reflected < 1.0).then(|| (half * cosine - o) / eta - half * refracted_cosine)
 }
 
 /// The normal that refracts `i` to `o`, above the surface, with |o·h| and |i·h|; `None` where none does.

@@ -1,5 +1,6 @@
 //! The renderer's lobes a second time, in Rust: what tests compare the structs of `renderer/bsdfs` with. No picture runs them unless a
-//! host asks for it ([`ShadingLanguage::with_closures`](crate::material::ShadingLanguage::with_closures)).
+//! host asks for it ([`ShadingLanguage::with_closures`](crate::material::ShadingLanguage::with_closures)). Microfacets of the least roughness
+//! are microfacets here, where the structs are specular.
 
 mod anisotropic_conductor;
 mod ashikhmin_shirley;
@@ -8,7 +9,7 @@ mod cloth;
 mod coat;
 mod conductor;
 mod dielectric;
-mod energy;
+pub mod energy;
 mod fresnel;
 mod ggx;
 mod glossy;

@@ -40,11 +40,11 @@ impl SurfaceClosure for Principled {
 impl Principled {
     fn eta(&self) -> f32 {
         if self.ior >= 1.0 {
-            return bounded(self.ior, 1.001, 10.0, 1.5);
+            return bounded(self.ior, 1.02, 10.0, 1.5);
         }
         // That which reflects 8 % of `specular` straight on.
         let amplitude = (0.08 * bounded(self.specular, 0.0, 1.0, 0.5)).sqrt();
-        ((1.0 + amplitude) / (1.0 - amplitude)).max(1.001)
+        ((1.0 + amplitude) / (1.0 - amplitude)).max(1.02)
     }
 
     fn roughness(&self) -> f32 {
