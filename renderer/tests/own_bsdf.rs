@@ -2,16 +2,15 @@
 
 use glam::Vec3;
 use renderer::bsdf::harness::{self, Pose};
-use renderer::bsdf::{LobeLists, LobeSample, Request, Scatter, SslLobeAlone, SslLobes};
-use renderer::geometry::{Geometry, Surface};
-use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
+use renderer::bsdf::{LobeSample, Request, Scatter, SslLobeAlone};
+use renderer::material::{Making, Material, ShadingLanguage};
 use renderer::render::{RenderOptions, render};
 use renderer::sampler::Sampler;
 use renderer::scene::{self, LoadOptions, Scene};
 use ssl_compiler::backend::Lanes;
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::runtime::ParameterValue;
-use ssl_compiler::{BackendKind, NoTextures, Target};
+use ssl_compiler::{BackendKind, Target};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -32,26 +31,8 @@ fn material(file: &Path, entry: &str, target: impl Into<Target>) -> Material {
     Material::new("test", compiled, &language)
 }
 
-/// What a material leaves for hits.
-fn lobes_at(material: &Material, poses: &[Pose]) -> SslLobes {
-    let point = |pose: &Pose| {
-        let outwards = pose.normal * if pose.inside { -1.0 } else { 1.0 };
-        let (normal, gnormal, backfacing) = (outwards, outwards, pose.inside);
-        let surface = Surface { normal, gnormal, tangent: pose.tangent, backfacing, ..Surface::default() };
-        ShadingPoint { surface, incident: -pose.wo, ..ShadingPoint::default() }
-    };
-    let points: Vec<ShadingPoint> = poses.iter().map(point).collect();
-    let (spaces, geometry) = (Spaces { objects: Vec::new(), camera: Space::WORLD }, Geometry::new());
-    let around = Surroundings { spaces: &spaces, geometry: &geometry };
-    let (mut native, mut own, mut shaded) = (Vec::new(), SslLobes::default(), Vec::new());
-    let mut scratch = Scratch::default();
-    let lists = LobeLists { rust: &mut native, ssl: &mut own };
-    material.shade(&points, around, &NoTextures, &mut scratch, lists, &mut shaded);
-    own
-}
-
 fn lobe(material: &Material, pose: &Pose) -> Box<dyn Scatter> {
-    Box::new(SslLobeAlone::new("a lobe in SSL", lobes_at(material, std::slice::from_ref(pose))).expect("there is one"))
+    Box::new(SslLobeAlone::new("a lobe in SSL", material.lobes_at(std::slice::from_ref(pose))).expect("there is one"))
 }
 
 /// The native back ends. The interpreter gives their bits, as another test shows, and takes minutes for this.
@@ -87,7 +68,7 @@ fn all_back_ends_answer_the_same_bits_together_and_alone() {
     for target in targets {
         let mut bits = Vec::new();
         for entry in ["dust", "sheet"] {
-            let own = lobes_at(&material(&bsdfs(), entry, target), &poses);
+            let own = material(&bsdfs(), entry, target).lobes_at(&poses);
             let (mut asked, mut drawn) = (Vec::new(), Vec::new());
             for (i, l) in own.list.iter().enumerate() {
                 let mut s = Sampler::new(6, (i as u32, 7), 0);
@@ -249,4 +230,77 @@ fn the_page_shows_what_ships() {
     let page = include_str!("../../docs/src/own-bsdf.md").replace("\r\n", "\n");
     let listing = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or_default();
     assert_eq!(listing, include_str!("../../scenes/bsdfs/dust.ssl").replace("\r\n", "\n"));
+}
+
+/// A Lambertian surface that is brighter than the light where its parameter says so, and one with samples of another density.
+const CHECKED: &str = "import \"bsdf.ssl\";
+struct Bright : IBsdf
+{
+    float gain;
+    color eval(vector _wo, vector wi) { return color(gain * wi.z * M_1_PI); }
+    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }
+    BsdfSample sample(vector wo, float2 u)
+    {
+        const vector wi = bsdf_cosine_hemisphere(u);
+        return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));
+    }
+    color rho(vector _wo) { return color(gain); }
+}
+struct Askew : IBsdf
+{
+    color eval(vector _wo, vector wi) { return color(wi.z * M_1_PI); }
+    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }
+    BsdfSample sample(vector wo, float2 u)
+    {
+        // By the solid angle, not by the cosine.
+        const vector wi = bsdf_uniform_hemisphere(u);
+        return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));
+    }
+    color rho(vector _wo) { return color(1.0); }
+}
+shader bright(float gain = 1.0 <<< min = 1.25, max = 2.0 >>>, out closure c) { c = make_closure<Bright>(gain); }
+shader askew(out closure c) { c = make_closure<Askew>(); }
+shader none(float weight = 0.0 <<< min = 0.0, max = 0.0 >>>, out closure c) { c = weight * make_closure<Lambert>(color(1.0), global_value<normal>); }
+";
+
+fn shade(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let found = std::process::Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("it was built");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (found.status.code(), text(&found.stdout), text(&found.stderr))
+}
+
+#[test]
+fn a_command_checks_bsdfs_of_files() {
+    let dust = bsdfs().display().to_string();
+    let (code, table, said) = shade(&["test", "--bsdf", "Dust", "--sets", "1", "--reciprocal", &dust]);
+    assert!(
+        code == Some(0) && table.starts_with("Dust, made by `dust`: 1 sets of parameters, seed 0\n"),
+        "{table}{said}"
+    );
+    for check in renderer::bsdf::checks::Check::ALL {
+        let row = table.lines().find(|line| line.starts_with(check.says().0)).unwrap_or_else(|| panic!("{table}"));
+        assert_eq!(row.split_whitespace().skip(1).take(3).collect::<Vec<_>>(), ["5", "0", "0"], "{table}");
+    }
+    // A specular one has nothing to ask values for, and sends light through.
+    let (code, table, said) = shade(&["test", "--bsdf", "Sheet", "--sets", "1", &dust]);
+    assert!(code == Some(0) && table.contains("samples           0      0      10"), "{table}{said}");
+    let path = std::env::temp_dir().join(format!("own-bsdf-checked-{}.ssl", std::process::id()));
+    std::fs::write(&path, CHECKED).expect("the temporary folder can be written");
+    let file = path.display().to_string();
+    // The default is within bounds, and what is drawn is not.
+    let (code, table, said) = shade(&["test", "--bsdf", "Bright", "--sets", "1", &file]);
+    assert!(code == Some(0), "{table}{said}");
+    let drawn = |seed: &str| shade(&["test", "--bsdf", "Bright", "--sets", "2", "--seed", seed, &file]);
+    let (code, table, said) = drawn("3");
+    assert!(code == Some(1) && table.contains("\nenergy failed first with gain = 1."), "{table}{said}");
+    assert_eq!(table.matches("failed first").count(), 1, "{table}");
+    assert!(drawn("3").1 == table && drawn("4").1 != table, "{table}");
+    let (code, table, said) = shade(&["test", "--bsdf", "Askew", &file]);
+    assert!(code == Some(1) && table.contains("\nsamples failed first with the defaults"), "{table}{said}");
+    let (code, _, said) = shade(&["test", "--bsdf", "Lambert", &file]);
+    assert!(code == Some(1) && said.contains("gives `Lambert` no weight"), "{said}");
+    let (code, _, said) = shade(&["test", "--bsdf", "Velvet", &file]);
+    assert!(code == Some(1) && said.contains("makes the BSDF `Velvet`") && said.contains("Askew, Bright"), "{said}");
+    assert_eq!(shade(&["test", "--bsdf", "Bright", &file, &dust]).0, Some(2));
+    std::fs::remove_file(&path).expect("it was written");
 }

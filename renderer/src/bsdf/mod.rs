@@ -6,6 +6,7 @@ mod any;
 mod ashikhmin_shirley;
 mod bent_normals;
 mod block;
+pub mod checks;
 mod closure;
 mod cloth;
 mod coat;

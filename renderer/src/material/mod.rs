@@ -12,6 +12,7 @@ mod language;
 mod lobe_adjoint;
 mod lobe_code;
 mod lobe_functions;
+mod posed;
 mod shading;
 mod shading_point;
 mod shipped;
@@ -38,7 +39,8 @@ use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Disallowed, GlobalField, LANES, LaneError, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface,
+    Disallowed, GlobalField, LANES, LaneError, OutputDesc, ParameterBlock, ParameterDesc, ParameterValue, Row,
+    ShaderInterface,
 };
 use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{NoTextures, Shader};
@@ -242,6 +244,11 @@ impl Material {
     /// Whether its shader may print something.
     pub fn prints(&self) -> bool {
         self.shader.prints()
+    }
+
+    /// The parameters of its shader, without textures.
+    pub fn parameter_list(&self) -> &[ParameterDesc] {
+        &self.shader.interface().parameters
     }
 
     pub fn parameters(&self) -> &ParameterBlock {

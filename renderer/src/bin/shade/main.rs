@@ -4,6 +4,7 @@
 //! fault, 2 wrong usage, 3 finished with something missing, 4 the environment failed, 130 interrupted with the results
 //! kept. If the reader of the output goes away (a broken pipe), that is success.
 
+mod bsdf;
 mod check;
 mod code_cache;
 mod cotangents;

@@ -1,5 +1,6 @@
 //! `shade test PATH…`: runs the tests in shader files on every back end.
 
+use super::bsdf::BsdfArguments;
 use super::check::read;
 use super::derivatives::Calls;
 use super::includes::Includes;
@@ -37,6 +38,8 @@ pub struct Arguments {
     #[arg(long, value_name = "BACKEND", value_parser = target::one_backend)]
     backend: Vec<BackendKind>,
     #[command(flatten)]
+    bsdf: BsdfArguments,
+    #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
     calls: Calls,
@@ -52,6 +55,13 @@ enum Format {
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
+    if let Some(name) = &arguments.bsdf.bsdf {
+        let [path] = arguments.paths.as_slice() else {
+            return Outcome::default().usage("`--bsdf` checks a BSDF of one file");
+        };
+        let backend = arguments.backend.first().copied().unwrap_or_default();
+        return arguments.bsdf.run(name, path, &arguments.includes.search(), backend);
+    }
     let mut outcome = Outcome::default();
     if let Some(Err(e)) = arguments.output.as_deref().map(check_writable) {
         return unwritable(outcome, &e);
