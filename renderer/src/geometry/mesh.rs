@@ -1,6 +1,7 @@
 //! Triangle meshes in world space, with everything per vertex, and the rectangle as a mesh.
 
-use super::{Transform, VertexVariable, normals, tangents};
+use super::normals::{self, Smoothing};
+use super::{Transform, VertexVariable, tangents};
 use crate::math::uniform_triangle;
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
@@ -57,30 +58,46 @@ impl TriangleMesh {
     /// Fills in what a file did not give: normals that are 0 or not there (smooth over equal positions, or one a face) and
     /// tangents.
     pub fn complete(&mut self, smooth: bool) {
-        self.complete_in_groups(smooth, &[]);
+        self.complete_in_groups(if smooth { Smoothing::Whole } else { Smoothing::Flat }, &[]);
     }
 
     /// As [`TriangleMesh::complete`], where normals are smooth within groups alone: see [`normals::complete`].
-    pub fn complete_in_groups(&mut self, smooth: bool, groups: &[u32]) {
+    pub fn complete_in_groups(&mut self, smoothing: Smoothing, groups: &[u32]) {
         self.uvs.resize(self.positions.len(), Vec2::ZERO);
-        if smooth {
-            normals::complete(self, groups);
-            self.part_mirrored();
-        } else {
-            self.unshare_vertices();
-            self.normals = normals::flat(self);
-            // Those of a file go with its normals.
-            self.has_own_tangents = false;
+        match smoothing {
+            Smoothing::Whole => {
+                normals::complete(self, groups);
+                self.part_mirrored();
+            }
+            Smoothing::Crease(cosine) if self.lacks_normals() => {
+                self.normals.resize(self.positions.len(), Vec3::ZERO);
+                if !self.has_own_tangents {
+                    self.tangents.clear();
+                }
+                self.unshare_vertices();
+                normals::creased(self, groups, cosine);
+                self.part_mirrored();
+            }
+            Smoothing::Crease(_) => self.part_mirrored(),
+            Smoothing::Flat => {
+                // They are computed anew; tangents of a file go with its normals.
+                self.normals.clear();
+                self.tangents.clear();
+                self.has_own_tangents = false;
+                self.unshare_vertices();
+                self.normals = normals::flat(self);
+            }
         }
         tangents::complete(self);
+    }
+
+    fn lacks_normals(&self) -> bool {
+        self.normals.len() < self.positions.len() || self.normals.contains(&Vec3::ZERO)
     }
 
     /// Gives each triangle vertices of its own.
     fn unshare_vertices(&mut self) {
         let order: Vec<usize> = self.indices.iter().flatten().map(|&i| i as usize).collect();
-        // They are computed anew.
-        self.normals.clear();
-        self.tangents.clear();
         self.pick(&order);
         self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
     }

@@ -1,6 +1,7 @@
 //! Wavefront OBJ files: as one mesh, or in parts by material and object.
 
 use super::TriangleMesh;
+use super::normals::Smoothing;
 use super::obj_vertices::OnVertices;
 use formats::obj::{self, Piece, Statements, Text, Vertex};
 use glam::{Vec2, Vec3};
@@ -9,11 +10,11 @@ use std::ops::Range;
 
 /// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
 /// missing texture coordinates are 0; missing normals are computed, smooth within the groups of the file's `s` statements. With
-/// `smooth` off, every face gets its own normal, whatever the file says.
+/// [`Smoothing::Flat`], every face gets its own normal, whatever the file says.
 ///
 /// The error is a sentence for the user.
-pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    mesh(obj::read(text, false)?, smooth, variables)
+pub fn load<T: Text + ?Sized>(text: &T, smoothing: Smoothing, variables: &OnVertices) -> Result<TriangleMesh, String> {
+    mesh(obj::read(text, false)?, smoothing, variables)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
@@ -36,13 +37,13 @@ pub struct ObjFile {
 /// the file does not give are as smooth between parts as within them.
 pub fn load_parts<T: Text + ?Sized>(
     text: &T,
-    smooth: bool,
+    smoothing: Smoothing,
     wanted: &[&str],
     variables: &OnVertices,
 ) -> Result<ObjFile, String> {
     let mut statements = obj::read(text, true)?;
     let (pieces, libraries) = (std::mem::take(&mut statements.pieces), std::mem::take(&mut statements.libraries));
-    let whole = mesh(statements, smooth, variables)?;
+    let whole = mesh(statements, smoothing, variables)?;
     let object = |piece: &Piece| piece.object.as_deref().filter(|name| wanted.contains(name)).map(str::to_owned);
     let ends = pieces.iter().skip(1).map(|next| next.first).chain([whole.indices.len()]);
     // The triangles of each part, in the order of the file.
@@ -72,7 +73,7 @@ pub fn load_parts<T: Text + ?Sized>(
 type Names = (Option<String>, Option<String>);
 
 /// All of a file as one mesh, its triangles in their order.
-fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
+fn mesh(file: Statements, smoothing: Smoothing, variables: &OnVertices) -> Result<TriangleMesh, String> {
     let Statements { positions, colors, coordinates, normals, vertices, triangles, groups, .. } = file;
     let uv = |v: &Vertex| coordinates.get(v.coordinates as usize).copied().filter(|uv| uv.is_finite());
     // A normal without a length is missing, too.
@@ -86,7 +87,7 @@ fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<Triang
         indices: triangles,
         ..TriangleMesh::default()
     };
-    mesh.complete_in_groups(smooth, &groups);
+    mesh.complete_in_groups(smoothing, &groups);
     Ok(mesh)
 }
 
@@ -97,13 +98,13 @@ mod tests {
     #[test]
     fn reads_polygons_without_normals_or_coordinates() {
         let on = OnVertices::default();
-        let mesh =
-            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], true, &on).expect("a well-formed file");
+        let mesh = load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], Smoothing::Whole, &on)
+            .expect("a well-formed file");
         assert_eq!(mesh.indices.len(), 2);
         assert!(mesh.normals.iter().all(|n| (*n - Vec3::Y).length() < 1e-6));
         assert!(mesh.uvs.iter().all(|uv| *uv == Vec2::ZERO));
         assert_eq!(
-            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], false, &on)
+            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], Smoothing::Flat, &on)
                 .expect("as before")
                 .positions
                 .len(),
@@ -112,7 +113,7 @@ mod tests {
     }
 
     fn read(text: &str) -> TriangleMesh {
-        load(text.as_bytes(), true, &OnVertices::default()).expect("a well-formed file")
+        load(text.as_bytes(), Smoothing::Whole, &OnVertices::default()).expect("a well-formed file")
     }
 
     /// An arrow, a C, and an L whose first corner sees all of it.
@@ -213,7 +214,9 @@ mod tests {
     fn comments_and_marks_are_passed_over() {
         let text = "\u{feff}v 0 0 0 # the origin\nv 1 0 0#\n  v\t1 0 -1 1.0 # 4\n# v 9 9 9\nv 0 0 -2 2\nvt 0 0 # u v\nvn 0 1 0 #\n\
             s off # no smoothing\ng a # b\nusemtl red # 2\nf 1/1/1 2//1 3 4 # a square\nl 1 2 3 4 # and\np 1 2 3\nf 1 2 # no area\n";
-        let parts = load_parts(text.as_bytes(), true, &["a # b"], &OnVertices::default()).expect("well-formed").parts;
+        let parts = load_parts(text.as_bytes(), Smoothing::Whole, &["a # b"], &OnVertices::default())
+            .expect("well-formed")
+            .parts;
         assert_eq!(parts.len(), 1);
         // Names may have the sign in them.
         assert_eq!((parts[0].material.as_deref(), parts[0].object.as_deref()), (Some("red # 2"), Some("a # b")));
@@ -228,7 +231,7 @@ mod tests {
     fn reads_lines_that_go_on() {
         let text = b"mtllib \\\na.mtl\nv 0 0 \\\n0\nv 1 \\\r\n0 0\nv 1 0 -1\nv 0 0 -1\nf 1 \\\n  2 3\\\n 4\n";
         let ObjFile { parts, libraries } =
-            load_parts(&text[..], true, &[], &OnVertices::default()).expect("a well-formed file");
+            load_parts(&text[..], Smoothing::Whole, &[], &OnVertices::default()).expect("a well-formed file");
         assert_eq!((libraries, parts.len()), (vec!["a.mtl".to_owned()], 1));
         let mesh = &parts[0].mesh;
         assert_eq!((mesh.positions.len(), mesh.indices.len()), (4, 2));
@@ -241,7 +244,7 @@ mod tests {
         let text = b"mtllib a.mtl\nmtllib b c.mtl\nv 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nv 2 1 0\nv 2 1 -1\n\
             o left\nusemtl red\nf 1 2 3 4\no right\nusemtl blue\nf 2 5 6 3\nusemtl red\nf 1 2 3\n";
         let ObjFile { parts, libraries } =
-            load_parts(&text[..], true, &[], &OnVertices::default()).expect("a well-formed file");
+            load_parts(&text[..], Smoothing::Whole, &[], &OnVertices::default()).expect("a well-formed file");
         assert_eq!(libraries, ["a.mtl", "b c.mtl"]);
         let names: Vec<_> = parts.iter().map(|p| p.material.as_deref()).collect();
         assert_eq!((names, parts[0].mesh.indices.len()), (vec![Some("red"), Some("blue")], 3));
@@ -250,7 +253,8 @@ mod tests {
             mesh.normals[i]
         };
         assert!((at_border(&parts[0].mesh) - at_border(&parts[1].mesh)).length() < 1e-6);
-        let parts = load_parts(&text[..], true, &["right"], &OnVertices::default()).expect("as before").parts;
+        let parts =
+            load_parts(&text[..], Smoothing::Whole, &["right"], &OnVertices::default()).expect("as before").parts;
         let names: Vec<_> = parts.iter().map(|p| (p.material.as_deref(), p.object.as_deref())).collect();
         assert_eq!(names, [(Some("red"), None), (Some("blue"), Some("right")), (Some("red"), Some("right"))]);
     }
@@ -280,7 +284,7 @@ mod tests {
             b"v 2e9 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
             b"v 0 0 0 nan 0 0\nv 1 0 0 0 0 0\nv 0 1 0 0 0 0\nf 1 2 3",
         ] {
-            assert!(load(bad, true, &OnVertices::default()).is_err(), "{:?}", String::from_utf8_lossy(bad));
+            assert!(load(bad, Smoothing::Whole, &OnVertices::default()).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }
     }
 }

@@ -53,6 +53,7 @@ impl OnVertices {
 
 #[cfg(test)]
 mod tests {
+    use super::super::normals::Smoothing;
     use super::super::obj;
     use super::*;
 
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn vertices_keep_their_rows_when_they_are_split_and_parted() {
         let file = std::str::from_utf8(FILE).expect("it is ASCII").replace("f 2//\tf\n", "");
-        for smooth in [true, false] {
+        for smooth in [Smoothing::Whole, Smoothing::Crease(0.5), Smoothing::Flat] {
             let on = OnVertices::of(file.as_bytes(), table(6)).expect("there are six vertices");
             let whole = obj::load(file.as_bytes(), smooth, &on).expect("a well-formed file");
             let parts = obj::load_parts(file.as_bytes(), smooth, &[], &on).expect("as before").parts;
@@ -87,6 +88,6 @@ mod tests {
         let other = OnVertices::of(FILE, table(5)).map(|_| ()).expect_err("there are six vertices");
         assert_eq!((other.rows, other.vertices), (5, 6));
         let on = OnVertices::of(FILE, table(6)).expect("there are six vertices");
-        assert!(obj::load(FILE, true, &on).is_err());
+        assert!(obj::load(FILE, Smoothing::Whole, &on).is_err());
     }
 }

@@ -270,6 +270,12 @@ pub const TABLES: &[Table] = &[
             only(&["instance"], "group", Text, "name of the group that it places"),
             only(&["obj", "gltf", "curves"], "file", Text, "from the folder of the scene"),
             only(&["obj"], "smooth", Flag, "false gives every face of an OBJ file its own normal"),
+            only(
+                &["obj"],
+                "crease_angle",
+                Number,
+                "degrees up to which computed normals are smooth over an edge of an OBJ file, 0 to 180; 180 if not given",
+            ),
             only(&["curves"], "basis", Choice(&["bspline", "bezier"]), "what the points mean"),
             only(&["curves"], "strands", Strands, "points [x, y, z, radius], strand by strand"),
             only(&["disk", "sphere"], "radius", Above(0.0), "1 if not given"),

@@ -249,6 +249,7 @@ pub struct ShapeTable {
     pub group: Option<Spanned<String>>,
     pub file: Option<Spanned<String>>,
     pub smooth: Option<Spanned<bool>>,
+    pub crease_angle: Option<Spanned<f32>>,
     /// Of curves: `bspline` or `bezier`.
     pub basis: Option<Spanned<String>>,
     /// Of curves: strands of points with radii, instead of a file.

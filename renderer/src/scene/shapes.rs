@@ -11,6 +11,7 @@ use super::strands;
 use super::variables;
 use super::vertex_tables;
 use super::{codes, nearby};
+use crate::geometry::normals::Smoothing;
 use crate::geometry::obj_vertices::{OnVertices, OtherLength};
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, VertexTable, obj};
 use crate::material::Space;
@@ -25,8 +26,8 @@ const MODELS: [&str; 2] = ["obj", "gltf"];
 /// What a table turns into, before its file is read.
 enum Source {
     Body(Body),
-    Obj { path: PathBuf, smooth: bool, transform: Transform },
-    Model { path: PathBuf, smooth: bool, transform: Transform },
+    Obj { path: PathBuf, smoothing: Smoothing, transform: Transform },
+    Model { path: PathBuf, smoothing: Smoothing, transform: Transform },
     Instance(DAffine3),
 }
 
@@ -113,16 +114,16 @@ fn read(begun: &Begun<'_>, source: Source, folders: &Folders) -> Result<Read, Un
     Ok(match source {
         Source::Body(body) => Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY),
         Source::Instance(to_parent) => Read::One(Piece::Instance, to_parent),
-        Source::Obj { path, smooth, transform } => {
-            let mut mesh = obj::load(path.as_path(), smooth, &variables(&path)?)?;
+        Source::Obj { path, smoothing, transform } => {
+            let mut mesh = obj::load(path.as_path(), smoothing, &variables(&path)?)?;
             mesh.transform(&transform);
             Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
         }
-        Source::Model { path, smooth, transform } => {
+        Source::Model { path, smoothing, transform } => {
             let wanted: Vec<&str> = begun.table.materials.keys().map(String::as_str).collect();
             let model = match begun.table.kind.get_ref().as_str() {
                 "gltf" => models::gltf::read(&path, folders.all())?,
-                _ => models::obj::read(&path, smooth, &wanted, &variables(&path)?)?,
+                _ => models::obj::read(&path, smoothing, &wanted, &variables(&path)?)?,
             };
             Read::Model(model, transform)
         }
@@ -203,10 +204,25 @@ fn file(table: &ShapeTable, transform: Transform, context: &mut Context) -> Opti
         return None;
     };
     let path = context.path(file.get_ref());
-    let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
+    let smoothing = smoothing(table, context)?;
     // With one material for all of it, an OBJ file is one mesh.
     let whole = kind == "obj" && table.material.is_some() && table.materials.is_empty();
-    Some(if whole { Source::Obj { path, smooth, transform } } else { Source::Model { path, smooth, transform } })
+    Some(if whole { Source::Obj { path, smoothing, transform } } else { Source::Model { path, smoothing, transform } })
+}
+
+/// Where computed normals are smooth.
+fn smoothing(table: &ShapeTable, context: &mut Context) -> Option<Smoothing> {
+    let flat = table.smooth.as_ref().is_some_and(|smooth| !*smooth.get_ref());
+    let Some(angle) = &table.crease_angle else {
+        return Some(if flat { Smoothing::Flat } else { Smoothing::Whole });
+    };
+    if flat {
+        let message = "`crease_angle` says where edges are smooth, and `smooth = false` that none is";
+        context.error(&codes::CONFLICT, angle.span(), message, "give one of them");
+        return None;
+    }
+    let degrees = context.number_within(&table.crease_angle, "crease angle", 0.0..=180.0, 180.0);
+    Some(if degrees == 180.0 { Smoothing::Whole } else { Smoothing::Crease(degrees.to_radians().cos()) })
 }
 
 fn repeat(table: &ShapeTable, context: &mut Context) -> Option<Vec2> {

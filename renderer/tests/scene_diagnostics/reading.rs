@@ -222,3 +222,17 @@ fn missing_files_lead_to_those_that_there_are() {
         assert!(rendered.contains(&part), "{text}\n{rendered}");
     }
 }
+
+#[test]
+fn crease_angles_are_bounded_and_contradict_flat_faces() {
+    for (keys, says, hint) in [
+        ("crease_angle = 200.0", "the crease angle is 200", "from 0 to 180"),
+        ("crease_angle = -1.0", "the crease angle is -1", "from 0 to 180"),
+        ("crease_angle = 30.0\nsmooth = false", "`smooth = false`", "give one of them"),
+    ] {
+        let text =
+            format!("{CAMERA}{MATTE}[[shapes]]\ntype = \"obj\"\nfile = \"none.obj\"\nmaterial = \"matte\"\n{keys}\n");
+        let (_, rendered) = findings("crease.toml", &text);
+        assert!(rendered.contains(says) && rendered.contains(hint), "{keys}: {rendered}");
+    }
+}

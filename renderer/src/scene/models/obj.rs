@@ -2,6 +2,7 @@
 
 use super::mtl_lines::Library;
 use super::{Model, Part, mtl};
+use crate::geometry::normals::Smoothing;
 use crate::geometry::obj;
 use crate::geometry::obj_vertices::OnVertices;
 use glam::{DAffine3, Vec3};
@@ -10,9 +11,9 @@ use std::path::Path;
 
 /// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
 /// the user.
-pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) -> Result<Model, String> {
+pub fn read(path: &Path, smoothing: Smoothing, wanted: &[&str], variables: &OnVertices) -> Result<Model, String> {
     let mut model = Model { nodes: vec![(0, DAffine3::IDENTITY)], ..Model::default() };
-    let obj::ObjFile { parts, libraries } = obj::load_parts(path, smooth, wanted, variables)?;
+    let obj::ObjFile { parts, libraries } = obj::load_parts(path, smoothing, wanted, variables)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut known = Vec::new();
     for library in libraries.iter().flat_map(|named| files(named, folder)) {
