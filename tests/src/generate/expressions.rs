@@ -1,6 +1,6 @@
 //! Expressions of a generated program: of any type, literals, and calls.
 
-use super::{Direction, Generator, Head, Ty};
+use super::{Direction, Generator, Head, Held, Ty};
 
 impl Generator {
     pub(super) fn expr(&mut self, ty: Ty, depth: usize) -> String {

@@ -13,7 +13,7 @@ use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;
 
 /// By function of a module, itself and what it calls considered.
-pub(super) struct Acting {
+pub(in super::super) struct Acting {
     /// Whether a backward derivative acts: it runs wherever the call did, and gets the cotangents that there are.
     pub acts: Vec<bool>,
     /// Whether arguments may have cotangents though no result has.
