@@ -285,7 +285,7 @@ fn a_call_that_fits_nothing_lists_why_nearest_first() {
 /// Sources, each with its only finding: a part of what is said, and a part of the hint.
 const SAID: &[(&str, &str, &str)] = &[
     ("uniform float k; shader s(out float o) { o = k; }", "no `uniform`", "`shader main(float amount = 1.0, …)`"),
-    ("Texture2D map : register(t0);", "no semantics", "by names"),
+    ("texture2d map : register(t0);", "no semantics", "by names"),
     ("kernel k(out buffer<int> o, int id : SV_DispatchThreadID) { o = id; }", "no semantics", "`index.x`"),
     (
         "interface I<T> { T f(); } struct S : I<float> { float f() { return 1.0; } }",

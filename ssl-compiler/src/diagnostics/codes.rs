@@ -251,7 +251,7 @@ codes! {
     IMPORT_NOT_FOUND = "E0701", "imported file not found",
         "The compiler looks for an imported file beside the file that imports it, then in the folders given by `--include`, then in those of the environment variable SSL_PATH, then in the standard library. The hint lists the places that it searched.";
     IMPORT_UNREADABLE = "E0702", "imported file cannot be read",
-        "There is something at the imported path, but it cannot be read as a shader file. It may be a folder, lack permission, or not be UTF-8 text.";
+        "The name of an imported file ends in `.ssl`; no other files are read, because messages show lines of a file. There is something at the imported path, but it cannot be read as a shader file: it may be a folder, lack permission, or not be UTF-8 text.";
     IMPORT_CYCLE = "E0703", "files import each other in a cycle",
         "A file imports itself, directly or through others. Move what both sides need into a file of its own that both import.";
     IMPORT_CLASH = "E0704", "two files declare the same name",
@@ -275,7 +275,7 @@ codes! {
     UNIT_SOURCE = "E0902", "unit that is no shader, or several",
         "A unit is one of three things: a shader of a `file`, a shader whose text stands under `source`, or another `graph`. Give exactly one of them.";
     UNIT_FILE = "E0903", "file of a unit cannot be read",
-        "The shader file or graph that a unit names does not exist, is not readable, or is not UTF-8 text. Paths start at the folder of the graph file.";
+        "The shader file or graph that a unit names does not exist, is not readable, or is not UTF-8 text. The name of a shader file ends in `.ssl`, that of a graph in `.toml`. Paths start at the folder of the graph file.";
     UNIT_SHADER = "E0904", "no such shader in the unit's file",
         "The unit's file or text declares no shader of that name, or it declares several and `shader` does not choose one.";
     UNKNOWN_UNIT = "E0905", "unknown unit",

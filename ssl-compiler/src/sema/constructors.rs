@@ -56,6 +56,10 @@ impl Checker<'_> {
         if let Type::Struct(id) = ty {
             return self.construct_struct(id, arguments, span);
         }
+        if ty == Type::Error {
+            self.drop_arguments(arguments);
+            return Expr::error(span);
+        }
         let mut values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
         if values.iter().any(|e| e.ty == Type::Error) {
             return Expr::error(span);

@@ -48,7 +48,8 @@ impl Checker<'_> {
         message: String,
         advise: impl FnOnce(&Self, &str) -> Advice,
     ) {
-        if self.is_broken(name) {
+        // What is wrong with its declaration was said.
+        if self.is_broken(name) || self.lookup(name).is_some_and(|id| self.variable(id).ty == Type::Error) {
             return;
         }
         let advice = if self.diagnostics.is_full() { Advice::hint("check the spelling") } else { advise(self, name) };

@@ -85,12 +85,11 @@ impl Checker<'_> {
     /// A finding about the arguments of a struct, which may have the name of a closure of the host that was meant.
     fn with_hidden_closure(&self, diagnostic: Diagnostic, name: &Ident) -> Diagnostic {
         let Some((_, hidden)) = self.closures.find(&name.text) else { return diagnostic };
-        let needed = hidden.parameters.iter().filter(|p| p.default.is_none()).count();
+        let all = hidden.parameters.iter().all(|p| p.default.is_some());
+        let which = if all { ", whose parameters all have defaults" } else { "" };
         let hint = format!(
-            "the host has a closure `{}`, too, {needed} of whose {} parameters must be given: leave the import out, or give it a \
-             name, `import \"….ssl\" as name;`",
-            name.text,
-            hidden.parameters.len()
+            "the host has a closure `{}`, too{which}: leave the import out, or give it a name, `import \"….ssl\" as name;`",
+            name.text
         );
         let declared = self.scope.types.get(&name.text).map(|t| t.span);
         let note = format!("`{}` means this struct here, and hides the closure of the host", name.text);

@@ -212,7 +212,7 @@ impl Parser<'_> {
         if self.starts_integral() {
             return self.integral();
         }
-        self.refuse_new()?;
+        self.refuse_word()?;
         let (length, end) = (self.type_length(0), self.type_end(0));
         // `Pair<float>(…)` may be a function, too.
         let generic = end > length && self.is_at(length, "<") && text != PAIR;

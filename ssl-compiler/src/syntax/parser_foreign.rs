@@ -3,7 +3,7 @@
 
 use super::ast::{Expr, ExprKind};
 use super::lexer::TokenKind;
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, Recover};
 use super::parser_foreign_items::NO_LISTS;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -126,8 +126,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `new Ray(1.0)`, which is read without the word.
-    pub(super) fn refuse_new(&mut self) -> Parsed<()> {
+    /// C++'s `new Ray(1.0)`, and `__fwd_diff(f)`, an old spelling of Slang's.
+    pub(super) fn refuse_word(&mut self) -> Parsed<()> {
+        if let Some(word @ ("__fwd_diff" | "__bwd_diff")) = self.word_at(0) {
+            let (span, meant) = (self.peek().span, &word[2..10]);
+            let (message, hint) = (format!("there is no `{word}`"), format!("write `{meant}`"));
+            self.report(Diagnostic::error(&codes::FOREIGN_FORM, span, message, hint).with_fix(span, meant));
+            return Err(Recover);
+        }
         if self.is_word("new") && self.peek_at(1).kind == TokenKind::Name && !self.is_type("new") {
             let span = self.peek().span;
             let hint = "variables hold values, and need no memory: write `Name(…)` alone";

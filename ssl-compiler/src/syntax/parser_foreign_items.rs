@@ -33,11 +33,11 @@ impl Parser<'_> {
             "func" | "fn" | "function" | "def" if named => "write the types first: `float f(float x) { … }`",
             "let" | "var" if named => "write `const` and the type: `const float amount = 1.0;`",
             "extension" if self.is_at(1, "<") => {
-                "an extension is of one type, `extension float { … }`; for many types write a generic function, \
+                "name one type, `extension float { … }`; for many types write a generic function, \
                  `T twice<T : IFloat>(T x) { … }`"
             }
             "kernel" if named => {
-                "a kernel has no result: `kernel name(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }`"
+                "write its name behind the word, and what it hands out as buffers: `kernel name(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }`"
             }
             _ => return None,
         })
@@ -111,10 +111,15 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `public Base` stands so far ahead.
+    pub(super) fn starts_inheritance(&self, ahead: usize) -> bool {
+        let access = matches!(self.word_at(ahead), Some("public" | "private" | "protected" | "virtual"));
+        access && self.peek_at(ahead + 1).kind == TokenKind::Name
+    }
+
     /// `: public Base` and its kin, in front of the name; whether that is one.
     pub(super) fn refuse_inheritance(&mut self) -> bool {
-        let access = matches!(self.word_at(0), Some("public" | "private" | "protected" | "virtual"));
-        if !access || self.peek_at(1).kind != TokenKind::Name {
+        if !self.starts_inheritance(0) {
             return false;
         }
         let span = self.advance().span.to(self.peek().span);

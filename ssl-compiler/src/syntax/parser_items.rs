@@ -93,8 +93,12 @@ impl Parser<'_> {
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
             Some(word) if let Some(hint) = self.foreign_item(word) => {
-                let (span, message) = (self.peek().span, format!("there is no `{word}` here"));
-                self.fail(&codes::FOREIGN_FORM, span, message, hint)
+                let message = match word {
+                    "kernel" => "a kernel has no result".to_owned(),
+                    "extension" => "an extension has no type parameters".to_owned(),
+                    _ => format!("there is no `{word}` here"),
+                };
+                self.fail(&codes::FOREIGN_FORM, self.peek().span, message, hint)
             }
             Some("const") => Ok(Some(Item::Variable(self.declaration()?))),
             Some(_) if self.starts_function() => Ok(Some(Item::Function(self.function(false)?))),
@@ -169,6 +173,10 @@ impl Parser<'_> {
 
     /// A struct from its interfaces on.
     fn struct_behind_name(&mut self, start: Span, name: Ident, generics: Vec<GenericParameter>) -> Parsed<StructDecl> {
+        if self.is(":") && self.starts_inheritance(1) {
+            // Members that it would have of another struct are not known.
+            self.broken.insert(name.text.clone());
+        }
         let mut body = Conforming { interfaces: self.bounds(true)?, ..Conforming::default() };
         self.expect("{", "after the name of the struct")?;
         let mut marks = Vec::new();
