@@ -37,7 +37,8 @@ impl Parser<'_> {
                  `T twice<T : IFloat>(T x) { … }`"
             }
             "kernel" if named => {
-                "write its name behind the word, and what it hands out as buffers: `kernel name(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }`"
+                "write its name behind the word, and what it hands out as buffers: \
+                 `kernel name(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }`"
             }
             _ => return None,
         })

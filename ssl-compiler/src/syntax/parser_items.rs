@@ -94,7 +94,7 @@ impl Parser<'_> {
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
             Some(word) if let Some(hint) = self.foreign_item(word) => {
                 let message = match word {
-                    "kernel" => "a kernel has no result".to_owned(),
+                    "kernel" => "a kernel has no result type".to_owned(),
                     "extension" => "an extension has no type parameters".to_owned(),
                     _ => format!("there is no `{word}` here"),
                 };
