@@ -28,6 +28,9 @@ use crate::ir::builder::Builder;
 use crate::ir::points::size;
 use crate::ir::*;
 
+/// Pieces of an integral up to which each pair of lines is looked at: code for each takes the integrand four times.
+const MAX_PIECES: usize = 24;
+
 /// The sum of all that may carry a derivative into an integrand.
 pub(super) fn depends(b: &mut Builder, f: &Function, seen: &[Value], bounds: &[[Value; 2]]) -> Value {
     let all = parameters(b, f, seen, bounds);
@@ -50,6 +53,9 @@ pub(super) fn first_of(b: &mut Builder, v: Value) -> Value {
 /// Refuses second derivatives by the sources, after a first one by anything in `depends`.
 pub(super) fn refuse_after(b: &mut Builder, depends: Value, sources: &[Value], results: &mut [Value]) {
     for source in moving(b, sources) {
+        if !b.ty(source).is_differentiable() {
+            continue;
+        }
         let source = first_of(b, source);
         let barrier = b.emit(Op::Barrier(Why::Twice), &[source], FLOAT);
         results.iter_mut().for_each(|r| *r = b.emit(Op::Cross, &[*r, depends, depends, barrier], FLOAT));
@@ -134,12 +140,13 @@ impl Writer<'_> {
         weights: &mut Values,
     ) -> Value {
         let own = self.own;
+        let few = among.sites.iter().map(|site| site.pieces.len()).sum::<usize>() <= MAX_PIECES;
         let mut number = 0;
         for (site, at) in among.sites.iter().enumerate() {
             for other in &at.pieces {
                 let is_line = own.bounds.len() == 2 && other.form.is_affine() && other.period.is_none();
                 if site != call.site {
-                    if shape == Shape::Plane && is_line {
+                    if few && shape == Shape::Plane && is_line {
                         let crossing = Crossing { call, piece, other, number, site };
                         token = self.crossing(b, token, &crossing, among.around, weights);
                     } else {
