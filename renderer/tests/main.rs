@@ -4,6 +4,7 @@ mod adaptive;
 mod attached;
 mod block_bsdf;
 mod command_line;
+mod denoising;
 mod ending;
 mod environment_maps;
 mod explaining;

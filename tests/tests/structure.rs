@@ -69,6 +69,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "renderer/src/accel/embree",
     "renderer/src/bsdf/lobe.rs",
     "renderer/src/fiber",
+    "renderer/src/film/denoise/oidn.rs",
     "renderer/src/math/lanes.rs",
     "renderer/src/math/prefetch.rs",
     "renderer/src/memory.rs",

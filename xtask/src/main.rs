@@ -10,6 +10,7 @@ mod embree;
 mod fuzz;
 mod gallery;
 mod llvm;
+mod oidn;
 mod python;
 mod setup;
 mod shared_build;

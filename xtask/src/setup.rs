@@ -2,7 +2,7 @@
 //! the system's business. The libraries of optional features can be installed.
 
 use super::commands::first_line;
-use super::{Outcome, cargo, embree, llvm, python};
+use super::{Outcome, cargo, embree, llvm, oidn, python};
 
 /// A tool, how to see whether it is there, what it is for, and where it comes from.
 struct Tool {
@@ -64,6 +64,7 @@ pub fn run() -> Outcome {
     let missing: Vec<&str> = TOOLS.iter().filter(|t| !report(t) && t.needed).map(|t| t.name).collect();
     llvm::set_up();
     embree::set_up();
+    oidn::set_up();
     python::set_up();
     set_up_mdbook();
     if missing.is_empty() {

@@ -4,7 +4,7 @@
 //! features of shared crates than a step that selects all, and cargo compiles every crate again for it.
 
 use super::commands::{has, root};
-use super::{Outcome, cargo_command, embree, llvm, skips};
+use super::{Outcome, cargo_command, embree, llvm, oidn, skips};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -17,7 +17,9 @@ const PROGRAMS: [&str; 3] = ["shade", "reference", "coverage"];
 /// The optional features for which this machine has the libraries.
 pub fn optional_features() -> Vec<&'static str> {
     let llvm = llvm::version().is_some().then_some("llvm");
-    llvm.into_iter().chain(embree::is_there().then_some("renderer/embree")).collect()
+    let embree = embree::is_there().then_some("renderer/embree");
+    let oidn = oidn::is_there().then_some("renderer/oidn");
+    [llvm, embree, oidn].into_iter().flatten().collect()
 }
 
 /// The features of the shared build: the optional ones, and the programs that read the compiler's tables.
@@ -32,6 +34,9 @@ pub fn note_missing_libraries() {
     }
     if !embree::is_there() {
         skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
+    }
+    if !oidn::is_there() {
+        skips::gap("tests with Open Image Denoise", "it is not installed (`cargo xtask setup` does)");
     }
 }
 

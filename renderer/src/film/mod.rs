@@ -2,7 +2,9 @@
 
 mod accumulator;
 mod adaptive;
+pub mod denoise;
 mod exr;
+mod exr_file;
 mod exr_header;
 mod filter;
 mod layers;
@@ -15,6 +17,7 @@ pub mod tev;
 pub use accumulator::{Film, TILE_SIDE, Tile};
 pub use adaptive::Adaptive;
 pub use exr::{ExrCompression, ExrForm, ExrPrecision};
+pub use exr_file::ExrFile;
 pub use filter::PixelFilter;
 pub use layers::{Aov, OutputKind, Rule, shape};
 pub use output::{

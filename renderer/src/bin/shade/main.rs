@@ -8,6 +8,7 @@ mod bsdf;
 mod check;
 mod code_cache;
 mod cotangents;
+mod denoise;
 mod derivatives;
 mod describe;
 mod differences;
@@ -62,6 +63,8 @@ enum Command {
     Render(render::Arguments),
     /// Add partial renders up to one picture
     Merge(merge::Arguments),
+    /// Take the noise out of a rendered picture
+    Denoise(denoise::Arguments),
     /// Report what is wrong with shaders, graphs and scenes
     Check(check::Arguments),
     /// Say what a scene holds: bounds, counts, materials, textures, lights, camera
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Render(arguments) => render::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Denoise(arguments) => denoise::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),

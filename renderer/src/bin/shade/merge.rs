@@ -1,8 +1,11 @@
 //! `shade merge PART… -o FILE`: adds partial renders up to their picture.
 
+use crate::denoise::{denoiser, refused};
 use crate::outcome::{self, Outcome};
 use crate::render::output::{DevelopArguments, ExrArguments, Format, Output};
+use renderer::film::denoise::Denoiser;
 use renderer::film::part::{self, Part};
+use renderer::render::available_threads;
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -18,6 +21,10 @@ pub struct Arguments {
     /// Write a picture even if some samples are missing
     #[arg(long)]
     allow_missing: bool,
+    /// Take the noise out of the picture, as `shade render --denoise` does. The parts need the layers albedo, normal and
+    /// variance, which it adds to them
+    #[arg(long, value_name = "DENOISER", num_args = 0..=1, require_equals = true, default_missing_value = "auto", value_parser = denoiser)]
+    denoise: Option<Denoiser>,
     #[command(flatten)]
     develop: DevelopArguments,
     #[command(flatten)]
@@ -26,7 +33,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let output = match Output::check(arguments.output.clone(), &arguments.exr, None) {
-        Ok(output) => output,
+        Ok(output) => Output { denoise: arguments.denoise.map(|d| (d, available_threads())), ..output },
         Err(refused) => return refused,
     };
     let exposed = arguments.develop.exposure.is_some() || output.is_linear();
@@ -38,14 +45,18 @@ pub fn run(arguments: &Arguments) -> Outcome {
         }
         Err(wrong) => return Outcome::default().refuse((*wrong).into()),
     };
-    if let Err(e) = output.write(&sum) {
-        return Outcome { code: outcome::ENVIRONMENT_FAILED, note: format!("{e}\n"), ..Outcome::default() };
+    let denoised = match output.write(&sum) {
+        Ok(denoised) => denoised,
+        Err(e) => return Outcome { code: outcome::ENVIRONMENT_FAILED, note: format!("{e}\n"), ..Outcome::default() },
+    };
+    if let Some(why) = &denoised.failed {
+        return refused(&arguments.parts[0], why);
     }
     let (window, samples) = (sum.plan.window, sum.ranges.iter().map(|r| r.end - r.start).sum::<u32>());
     let (path, width, height) = (output.path.display(), window.width(), window.height());
-    let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel\n", sum.plan.samples);
-    let remarks = [output.stays_linear(&arguments.develop), output.has_no_form(&arguments.exr)];
-    let note = output.left_out(&sum.plan) + &remarks.concat();
+    let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel{}\n", sum.plan.samples, denoised.by);
+    let remarks = [output.stays_linear(&arguments.develop), output.has_no_form(&arguments.exr), output.keeps_noise()];
+    let note = output.left_out(&sum.plan) + &remarks.concat() + &denoised.note;
     Outcome { output: said, note, ..Outcome::default() }
 }
 

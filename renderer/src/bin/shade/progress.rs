@@ -3,6 +3,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,20 @@ pub const EVERY: Duration = Duration::from_secs(5);
 
 pub struct Progress {
     form: Form,
+    advice: Option<Advice>,
 }
+
+/// A line that is told once, where work turns out to be long.
+struct Advice {
+    line: &'static str,
+    begin: Instant,
+    told: AtomicBool,
+}
+
+/// Work that takes longer than this in all is long.
+const LONG: f64 = 60.0;
+/// Estimates of shorter work than this are not trusted: what is done first is seldom like the rest.
+const TRUSTED: f64 = 5.0;
 
 enum Form {
     Nothing,
@@ -46,11 +60,20 @@ impl Progress {
             (false, true) => Form::Bar(bar(what)),
             (false, false) => Form::Lines(Lines::new(what, every)),
         };
-        Progress { form }
+        Progress { form, advice: None }
+    }
+
+    /// Tells this line where the work turns out to take more than a minute. Where no progress is shown, it is not told.
+    pub fn advising(self, line: Option<&'static str>) -> Progress {
+        let advice = line.map(|line| Advice { line, begin: Instant::now(), told: AtomicBool::new(false) });
+        Progress { advice, ..self }
     }
 
     /// Shows that the share `done`, 0 to 1, is finished.
     pub fn set(&self, done: f32) {
+        if let Some(line) = self.advice.as_ref().and_then(|advice| advice.due(done, Instant::now())) {
+            self.tell(line);
+        }
         match &self.form {
             Form::Nothing => {}
             Form::Bar(bar) => {
@@ -99,6 +122,15 @@ fn bar(what: &'static str) -> ProgressBar {
     // A template that could not be read would only look different.
     let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
     ProgressBar::new(STEPS).with_style(style).with_message(what)
+}
+
+impl Advice {
+    /// The line, the first time that an estimate is long.
+    fn due(&self, done: f32, now: Instant) -> Option<&'static str> {
+        let elapsed = now.saturating_duration_since(self.begin).as_secs_f64();
+        let is_long = elapsed > TRUSTED && elapsed > LONG * f64::from(done);
+        (is_long && !self.told.swap(true, Ordering::Relaxed)).then_some(self.line)
+    }
 }
 
 impl Lines {
@@ -162,5 +194,20 @@ mod tests {
         // Threads report out of order.
         assert_eq!(at(3670, 0.45).as_deref(), Some("rendering: 60 %, 1:01:10 elapsed, 1:09:54 left"));
         assert_eq!(at(9999, 1.0), None);
+    }
+
+    #[test]
+    fn advice_is_given_once_and_only_for_long_work() {
+        let advice = || Advice { line: "do otherwise", begin: Instant::now(), told: AtomicBool::new(false) };
+        let at =
+            |advice: &Advice, seconds: u64, done: f32| advice.due(done, advice.begin + Duration::from_secs(seconds));
+        let long = advice();
+        // Too early to tell; then half a minute for a quarter.
+        assert_eq!(at(&long, 4, 0.01), None);
+        assert_eq!(at(&long, 30, 0.25), Some("do otherwise"));
+        assert_eq!(at(&long, 90, 0.5), None);
+        // Forty seconds in all.
+        let short = advice();
+        assert!((5..=40).all(|seconds| at(&short, seconds, seconds as f32 / 40.0).is_none()));
     }
 }

@@ -3,13 +3,15 @@
 use super::command::words;
 use super::output::{DevelopArguments, ExrArguments};
 use crate::code_cache::CodeCacheArgument;
+use crate::denoise::denoiser;
 use crate::derivatives::DerivativeArguments;
 use crate::includes::Includes;
 use crate::set::SetArguments;
 use crate::target;
 use crate::warnings::Warnings;
 use renderer::accel::Structure;
-use renderer::film::{Adaptive, Provenance, Tile};
+use renderer::film::denoise::{Denoiser, GUIDES, NOISY};
+use renderer::film::{Adaptive, Aov, Provenance, Tile};
 use renderer::integrator::View;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, Sampling, available_threads};
@@ -71,6 +73,11 @@ pub struct Arguments {
     /// variance, samples, and the names of `out` parameters of shaders. The default is what the scene says
     #[arg(long, value_name = "NAMES", help_heading = PICTURE, value_delimiter = ',')]
     pub(super) aov: Option<Vec<String>>,
+    /// Take the noise out of the finished picture: by Open Image Denoise (`oidn`) or by the filter of this program
+    /// (`builtin`). Without a name, by the first of these that there is. An `.exr` keeps the noisy picture as the layer `noisy`
+    #[arg(long, value_name = "DENOISER", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
+        help_heading = PICTURE, value_parser = denoiser, conflicts_with_all = ["view", "gradient", "pixel"])]
+    pub(super) denoise: Option<Denoiser>,
     #[command(flatten)]
     pub(super) exr: ExrArguments,
     /// How textures are filtered: nearest, bilinear, trilinear, aniso, stochastic or auto
@@ -283,7 +290,7 @@ impl Arguments {
             mip_bias: self.mip_bias,
             seed: self.seed,
             view: self.view.as_ref().map(shown).transpose()?,
-            aovs: self.aov.as_ref().map(resolve).transpose()?,
+            aovs: self.with_guides(scene, self.aov.as_ref().map(resolve).transpose()?)?,
             sampling: match self.adaptive {
                 None => Sampling::OfScene,
                 Some(Threshold::Off) => Sampling::Full,
@@ -298,5 +305,28 @@ impl Arguments {
             time_limit: self.time_limit,
             provenance: self.provenance(),
         })
+    }
+
+    /// The layers that are asked for, with those that the denoiser needs.
+    fn with_guides(&self, scene: &Scene, asked: Option<Vec<Aov>>) -> Result<Option<Vec<Aov>>, Box<Diagnostic>> {
+        if self.denoise.is_none() {
+            return Ok(asked);
+        }
+        let mut aovs = asked.unwrap_or_else(|| scene.film.aovs.clone());
+        if aovs.iter().any(|aov| aov.name() == NOISY) {
+            let message = format!(
+                "`--denoise` keeps the noisy picture as the layer `{NOISY}`, and a layer has that name already"
+            );
+            let hint = "leave out one of them, or rename the parameter of the shader";
+            return Err(Box::new(Diagnostic::without_place(&codes::CONFLICT, message, hint)));
+        }
+        let missing: Vec<Aov> = GUIDES.into_iter().filter(|guide| !aovs.contains(guide)).collect();
+        aovs.extend(missing);
+        Ok(Some(aovs))
+    }
+
+    /// What takes the noise out, and on how many threads.
+    pub fn denoise(&self) -> Option<(Denoiser, usize)> {
+        Some((self.denoise?, self.threads.map_or_else(available_threads, usize::from)))
     }
 }

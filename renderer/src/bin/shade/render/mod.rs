@@ -17,7 +17,7 @@ use crate::kinds::Kind;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use checkpoint::{Checkpoint, refuse};
-use output::{Format, Output};
+use output::{Denoised, Format, Output};
 use renderer::film::part::{Part, Plan};
 use renderer::film::{self, Film};
 use renderer::render::{Checkpoints, Control, Ending, Preview, RenderError, RenderOptions, RenderOutput, render_with};
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     // What would only be found out after the render is looked at before.
     let output = match Output::check(arguments.output_path(), &arguments.exr, arguments.stats.as_deref()) {
-        Ok(output) => output,
+        Ok(output) => Output { denoise: arguments.denoise(), ..output },
         Err(refused) => return refused,
     };
     let (mut scene, incomplete, mut outcome) = match open(arguments, &cancel) {
@@ -135,6 +135,7 @@ fn begin(
     outcome.note.push_str(&output.left_out(&plan));
     outcome.note.push_str(output.stays_linear(&arguments.develop));
     outcome.note.push_str(output.has_no_form(&arguments.exr));
+    outcome.note.push_str(output.keeps_noise());
     if arguments.develop.exposure.is_some() && arguments.view.is_some() {
         outcome.note.push_str("`--exposure` changes nothing of a view, which is shown as it is\n");
     }
@@ -209,7 +210,7 @@ fn finish(
     if rendered.ending == Ending::Cancelled && rendered.part.mean_samples() == 0.0 {
         outcome.note.push_str("stopped before the first sample: nothing was written\n");
     }
-    let written = if writes { output.write(&rendered.part) } else { Ok(()) };
+    let written = if writes { output.write(&rendered.part) } else { Ok(Denoised::default()) };
     let statistics = serde_json::to_value(&rendered.statistics).map(json::text);
     let counted = match (stats, statistics) {
         (Some(file), Ok(json)) => film::write_whole(file, json.as_bytes()),
@@ -221,18 +222,29 @@ fn finish(
         // One without samples would only take the place of an earlier one.
         checkpoint.keep_last(&rendered.part, outcome);
     }
+    let denoised = written.as_ref().map_or_else(
+        |_| String::new(),
+        |denoised| {
+            outcome.note.push_str(&denoised.note);
+            if let Some(why) = &denoised.failed {
+                outcome.code = if outcome.code == outcome::FINE { outcome::SOMETHING_MISSING } else { outcome.code };
+                outcome.note.push_str(&format!("{why}; it was written with its noise\n"));
+            }
+            denoised.by.clone()
+        },
+    );
     for e in [written.err(), counted.err()].into_iter().flatten() {
         outcome.code = outcome::ENVIRONMENT_FAILED;
         outcome.note.push_str(&format!("{e}\n"));
     }
     if outcome.code != outcome::ENVIRONMENT_FAILED {
         outcome.output = said::said(&rendered.messages, rendered.said);
-        outcome.output += &summary(&rendered, output, writes);
+        outcome.output += &summary(&rendered, output, writes, &denoised);
     }
 }
 
-/// A line on what was rendered and into which file, if `written`.
-fn summary(rendered: &RenderOutput, output: &Output, written: bool) -> String {
+/// A line on what was rendered and into which file, if `written`, and how it was `denoised`.
+fn summary(rendered: &RenderOutput, output: &Output, written: bool, denoised: &str) -> String {
     let (s, there) = (&rendered.statistics, rendered.part.mean_samples());
     let share = match rendered.ending {
         Ending::Complete if rendered.part.plan.adaptive.is_some() => {
@@ -244,7 +256,7 @@ fn summary(rendered: &RenderOutput, output: &Output, written: bool) -> String {
         }
     };
     if written {
-        return format!("{}: {}×{}, {share}, {:.1} s\n", output.path.display(), s.width, s.height, s.seconds);
+        return format!("{}: {}×{}, {share}, {:.1} s{denoised}\n", output.path.display(), s.width, s.height, s.seconds);
     }
     let what = if output.format == Format::Part { "partial render" } else { "picture" };
     format!("no {what} was written: {share}, {:.1} s\n", s.seconds)

@@ -1,9 +1,11 @@
 //! The files that rendering and merging make: pictures, and partial renders.
 
 use super::arguments::PICTURE;
+use crate::denoise::lacks;
 use crate::outcome::{self, Outcome};
+use renderer::film::denoise::{DenoiseError, Denoiser, GUIDES};
 use renderer::film::part::{Part, Plan};
-use renderer::film::{self, ExrCompression, ExrForm, ExrPrecision, ImageFormat, Metadata, OutputError};
+use renderer::film::{self, ExrCompression, ExrForm, ExrPrecision, ImageFormat, Metadata, OutputError, Picture};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -57,7 +59,7 @@ fn named<T: Copy>(list: &[(&str, T)], text: &str) -> Result<T, String> {
     found.map(|&(_, value)| value).ok_or_else(|| format!("it is one of {}", names()))
 }
 
-fn stops(text: &str) -> Result<f32, String> {
+pub fn stops(text: &str) -> Result<f32, String> {
     let parsed = text.parse().ok().filter(|x: &f32| *x > -100.0 && *x < 100.0);
     parsed.ok_or_else(|| "an exposure is a number of stops between -100 and 100".to_owned())
 }
@@ -74,6 +76,18 @@ pub enum Format {
 pub struct Output {
     pub path: PathBuf,
     pub format: Format,
+    /// Takes the noise out of a picture, on so many threads.
+    pub denoise: Option<(Denoiser, usize)>,
+}
+
+/// How a written picture was denoised.
+#[derive(Default)]
+pub struct Denoised {
+    /// For the line that says what was written.
+    pub by: String,
+    pub note: String,
+    /// Why the picture keeps its noise though it should not.
+    pub failed: Option<DenoiseError>,
 }
 
 const HINT: &str = "choose a picture ending in .png or .exr, or a partial render ending in .part, in a folder that exists \
@@ -101,7 +115,7 @@ impl Output {
         for (file, hint) in std::iter::once((path.as_path(), HINT)).chain(others.map(|file| (file, HINT_OF_OTHERS))) {
             film::check_writable(file).map_err(|e| refused(outcome::ENVIRONMENT_FAILED, e.to_string(), hint))?;
         }
-        Ok(Output { path, format })
+        Ok(Output { path, format, denoise: None })
     }
 
     /// A remark where layers were asked for that the file cannot hold.
@@ -109,7 +123,12 @@ impl Output {
         if self.format != Format::Picture(ImageFormat::Png) || plan.aovs.is_empty() {
             return String::new();
         }
-        let names = plan.aovs.iter().map(|a| a.name()).collect::<Vec<_>>().join(", ");
+        // What only the denoiser asked for is not missed.
+        let asked = plan.aovs.iter().filter(|aov| self.denoise.is_none() || !GUIDES.contains(aov));
+        let names = asked.map(|a| a.name()).collect::<Vec<_>>().join(", ");
+        if names.is_empty() {
+            return names;
+        }
         format!("a PNG holds the picture alone: name an `.exr` for its layers, {names}\n")
     }
 
@@ -144,17 +163,48 @@ impl Output {
             && !command.is_empty()
         {
             command.push_str(&words(form));
+            if let Some((denoiser, _)) = self.denoise {
+                command.push_str(&format!(" --denoise={}", denoiser.name()));
+            }
         }
         metadata
     }
 
-    pub fn write(&self, part: &Part) -> Result<(), OutputError> {
-        match self.format {
-            Format::Picture(format) => {
-                let developed = (part.plan.exposure, part.plan.tone);
-                film::write(&part.picture(), &self.path, format, developed, Some(&self.described(part.metadata())))
+    /// A remark where a partial render was to be denoised.
+    pub fn keeps_noise(&self) -> &'static str {
+        match (self.format, self.denoise) {
+            (Format::Part, Some(_)) => {
+                "a partial render keeps its noise: `shade merge --denoise` takes it out of the whole picture, with the layers \
+                 that this one holds\n"
             }
-            Format::Part => film::write_whole(&self.path, &part.encode()),
+            _ => "",
+        }
+    }
+
+    pub fn write(&self, part: &Part) -> Result<Denoised, OutputError> {
+        let Format::Picture(format) = self.format else {
+            return film::write_whole(&self.path, &part.encode()).map(|()| Denoised::default());
+        };
+        let (picture, denoised) = self.denoised(part.picture());
+        let mut metadata = part.metadata();
+        if denoised.failed.is_none() {
+            metadata = self.described(metadata);
+        }
+        film::write(&picture, &self.path, format, (part.plan.exposure, part.plan.tone), Some(&metadata))?;
+        Ok(denoised)
+    }
+
+    /// The picture as it is written; with its noise where it cannot be taken out.
+    fn denoised(&self, picture: Picture) -> (Picture, Denoised) {
+        let Some((denoiser, threads)) = self.denoise else { return (picture, Denoised::default()) };
+        let noisy = picture.noisy();
+        let note = lacks(&noisy, denoiser);
+        match denoiser.denoise(noisy, threads) {
+            Ok(light) => {
+                let by = format!(", denoised by {}", denoiser.name());
+                (picture.with_light(light), Denoised { by, note, failed: None })
+            }
+            Err(why) => (picture, Denoised { failed: Some(why), ..Denoised::default() }),
         }
     }
 }
