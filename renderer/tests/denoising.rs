@@ -19,10 +19,6 @@ const SCENE: &str = r#"
         wear = 0.5;
     }
     """
-    [materials.lamp]
-    source = """
-    shader lamp(out closure c) { c = emission(color(12.0)); }
-    """
     [[shapes]]
     type = "rectangle"
     material = "matte"
@@ -30,11 +26,12 @@ const SCENE: &str = r#"
     [[shapes]]
     type = "sphere"
     material = "matte"
-    scale = 0.5
+    scale = [0.5, 0.5, 0.5]
     translate = [0, 0.5, 0]
     [[shapes]]
     type = "rectangle"
-    material = "lamp"
+    material = "matte"
+    emission = [12, 12, 12]
     rotate = [180, 0, 0]
     scale = [1, 1, 1]
     translate = [1, 3, 1]

@@ -3,7 +3,8 @@
 use crate::denoise::{denoiser, refused};
 use crate::outcome::{self, Outcome};
 use crate::render::output::{DevelopArguments, ExrArguments, Format, Output};
-use renderer::film::denoise::Denoiser;
+use renderer::film::Aov;
+use renderer::film::denoise::{DenoiseError, Denoiser};
 use renderer::film::part::{self, Part};
 use renderer::render::available_threads;
 use renderer::scene::codes;
@@ -45,6 +46,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         }
         Err(wrong) => return Outcome::default().refuse((*wrong).into()),
     };
+    let builtin = matches!(output.denoise, Some((Denoiser::Builtin, _))) && output.format != Format::Part;
+    if builtin && !sum.plan.aovs.contains(&Aov::Variance) {
+        return refused(&arguments.parts[0], &DenoiseError::NoVariance);
+    }
     let denoised = match output.write(&sum) {
         Ok(denoised) => denoised,
         Err(e) => return Outcome { code: outcome::ENVIRONMENT_FAILED, note: format!("{e}\n"), ..Outcome::default() },

@@ -140,6 +140,7 @@ impl Picture {
     pub fn with_light(mut self, light: Vec<Vec3>) -> Picture {
         let before = std::mem::replace(&mut self.pixels, light);
         let aov = Aov::Output { name: NOISY.to_owned(), kind: OutputKind::Color };
+        self.layers.retain(|layer| layer.aov.name() != NOISY);
         self.layers.push(Layer { aov, values: before.iter().flat_map(|p| p.to_array()).collect() });
         self
     }

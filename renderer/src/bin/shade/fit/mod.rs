@@ -31,7 +31,7 @@ const LLVM: &str = "note: this program was built without LLVM, whose code for ke
                     brings it, and `cargo run --release --features llvm -- fit …` runs with it";
 
 fn advice(arguments: &Arguments) -> Option<&'static str> {
-    let chosen = arguments.target.backend == BackendKind::default();
+    let chosen = arguments.target.backend == BackendKind::Auto;
     (cfg!(not(feature = "llvm")) && chosen && !arguments.json.is_wanted()).then_some(LLVM)
 }
 
