@@ -115,7 +115,7 @@ fn parts_and_resumed_renders_come_to_the_same_bytes() {
     assert!(folder.bytes("resumed.exr") == folder.bytes("longer.exr"));
     // Parts without the layers.
     good(&["render", &scene, "-o", &file("bare.part")]);
-    refused(&["merge", &file("bare.part"), "-o", &file("bare.exr"), BUILTIN], 1, &["S0034", "variance", "--denoise"]);
+    refused(&["merge", &file("bare.part"), "-o", &file("bare.exr"), BUILTIN], 1, &["S0036", "variance", "--denoise"]);
     // A window is denoised by itself.
     render("crop.exr", &["--crop", "5,3,20,17"]);
     assert_eq!(lights(&folder, "crop.exr").0.len(), 15 * 14 * 3);
@@ -132,18 +132,18 @@ fn pictures_that_cannot_be_denoised_are_refused_with_a_reason() {
         refused(&["denoise", &file(name), "--denoiser", "builtin"], code, words);
     };
     render("bare.exr", &[]);
-    denoise("bare.exr", 1, &["S0034", "`variance`", "--aov albedo,normal,variance"]);
+    denoise("bare.exr", 1, &["S0036", "`variance`", "--aov albedo,normal,variance"]);
     render("half.exr", &["--aov", "variance"]);
     let (_, note) = good(&["denoise", &file("half.exr"), "--denoiser", "builtin"]);
     assert!(note.contains("without the layers albedo, normal"), "{note}");
     render("a.part", &[]);
     denoise("a.part", 1, &["shade merge --denoise"]);
     render("a.png", &[]);
-    denoise("a.png", 1, &["S0034"]);
-    denoise("nothing.exr", 1, &["S0034"]);
+    denoise("a.png", 1, &["S0036"]);
+    denoise("nothing.exr", 1, &["S0036"]);
     let cut = folder.bytes("half.exr");
     std::fs::write(file("cut.exr"), &cut[..cut.len() / 2]).expect("the temporary folder can be written");
-    denoise("cut.exr", 1, &["S0034"]);
+    denoise("cut.exr", 1, &["S0036"]);
     refused(&["denoise", &file("half.exr"), "-o", &file("a.jpg")], 1, &["S0012"]);
     refused(&["render", &scene, BUILTIN, "--view", "normal"], 2, &["--denoise", "--view"]);
     refused(&["render", &scene, "--denoise=strong"], 2, &["auto, builtin, oidn"]);
