@@ -71,7 +71,7 @@ fn reflecting_lobes_return_all_light_at_every_roughness() {
 #[test]
 fn rough_glass_returns_all_light_and_samples_are_bounded() {
     let lobe = shipped("RoughDielectric");
-    for (ior, may) in [(1.02, 0.01), (1.1, 4e-3), (1.33, 2e-3), (1.5, 2e-3), (2.4, 2e-3), (6.0, 2e-3)] {
+    for ior in [1.02, 1.1, 1.33, 1.5, 2.4, 6.0] {
         for (roughness, cosine) in ROUGHNESSES.into_iter().flat_map(|r| COSINES.map(|c| (r, c))) {
             for inside in [false, true] {
                 let wo = outgoing(cosine, 0.5);
@@ -79,6 +79,11 @@ fn rough_glass_returns_all_light_and_samples_are_bounded() {
                 let lobe = at(&lobe, &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, ior, roughness], &pose);
                 let energies = energies(&lobe, wo, 8192);
                 let (found, most) = (mean(&energies), energies.iter().copied().fold(0.0, f32::max));
+                let may = match (inside, ior < 1.1) {
+                    (false, false) => 2e-3,
+                    (_, false) => 8e-3,
+                    (_, true) => 0.012,
+                };
                 let told = format!("index {ior}, roughness {roughness} at {cosine}, inside: {inside}");
                 assert!((found - 1.0).abs() < may, "{told}: {found}");
                 assert!(most < 4.02, "{told}: {most}");

@@ -48,11 +48,12 @@ fn dielectric([height, roughness, _]: [f32; 3], eta: f32) -> Vec2 {
 }
 
 fn mean_reflected(facets: &Ggx, o: Vec3) -> f32 {
-    let sides = if facets.alpha().x == facets.alpha().y { 1 } else { 2 };
+    let sides = if facets.alpha().x == facets.alpha().y && o.y == 0.0 { 1 } else { 2 };
     mean(sides, |u| Vec2::new(facets.sample(o, u).map_or(0.0, |s| facets.weight(o, s.wi)), 0.0)).x
 }
 
-/// Over facets on both sides of the plane of `o`, or on one of them: the other is its image where both axes are as rough.
+/// Over facets on both sides of the plane of `o`, or on one of them: the other is its image where both axes are as rough and `o` is above
+/// x.
 fn mean(sides: u32, of: impl Fn(Vec2) -> Vec2) -> Vec2 {
     const POINTS: u32 = 8192;
     let width = Vec2::new(0.5 * sides as f32, 1.0);

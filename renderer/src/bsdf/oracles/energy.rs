@@ -30,7 +30,11 @@ pub fn dielectric(facets: &Ggx, o: Vec3, eta: f32) -> Vec2 {
     let table = if eta < 1.0 { &OUT_OF } else { &INTO };
     let alpha = facets.alpha().x;
     let stretched = Vec3::new(o.x * alpha, o.y * alpha, o.z.max(0.0)).normalize_or(Vec3::Z);
-    table.at([height(stretched.z), along_roughness(alpha), density(eta)]).max(Vec2::ZERO)
+    let shares = table.at([height(stretched.z), along_roughness(alpha), density(eta)]);
+    // Near the critical angle each may be off, and their sum is not.
+    let all = shares.element_sum().max(1e-3);
+    let reflected = shares.x.clamp(0.0, all);
+    Vec2::new(reflected, all - reflected)
 }
 
 /// √F0 of an index of 10.
