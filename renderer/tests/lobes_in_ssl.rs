@@ -230,11 +230,10 @@ fn pass_the_harness(pair: &Pair, rows: &[Row]) {
 /// that meets several; parts that are drawn by their mean shares carry more where they reflect more than on the mean.
 fn greatest_weight(name: &str) -> f32 {
     match name {
-        "Dielectric" | "Lambert" | "Mirror" | "Phong" | "Translucent" => 1.001,
-        "Coat" => 1.01,
+        "Coat" | "Dielectric" | "Lambert" | "Mirror" | "Translucent" => 1.01,
         "AnisotropicConductor" | "Conductor" | "Glossy" | "Schlick" => 3.3,
         "RoughDielectric" => 4.02,
-        _ => 16.0,
+        _ => 64.0,
     }
 }
 

@@ -121,10 +121,11 @@ pub struct Limits {
     pub weight: f32,
 }
 
-/// For the weights: a lobe that is drawn as badly as with this factor is slow to render; Sheen's, drawn evenly, weigh up to 4.
+/// A sample by the cosine weighs 25 where Lommel and Seeliger's law is seen at a hundredth above the horizon; one that weighs much more
+/// is a firefly.
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { albedo: 1.002, weight: 16.0 }
+        Limits { albedo: 1.002, weight: 64.0 }
     }
 }
 

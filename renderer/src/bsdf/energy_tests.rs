@@ -64,7 +64,7 @@ impl<const N: usize> Nodes<N> {
     /// What the node of this number in the file should be.
     fn computed(&self, node: usize, value: impl Fn([f32; N]) -> f32) -> f32 {
         let mut rest = node - self.from;
-        (value)(self.sizes.map(|size| {
+        value(self.sizes.map(|size| {
             let along = rest % size;
             rest /= size;
             along as f32 / (size - 1) as f32

@@ -173,7 +173,7 @@ fn table(tallies: &[(Check, Tally)]) -> String {
     text
 }
 
-/// The shader to check a BSDF with: the one of its name, or the first that makes it.
+/// The shader to check a BSDF with.
 struct Makers {
     chosen: Option<(String, Material)>,
     /// What the file's shaders make instead.
@@ -186,27 +186,31 @@ fn makers(
     program: &Arc<Program>,
     name: &str,
 ) -> Result<Makers, CompileError> {
-    let mut others = Vec::new();
+    let (mut chosen, mut others) = (None, Vec::new());
     for shader in program.shaders()? {
         let compiled = language.compile(making, program, Some(shader))?;
         let interface = compiled.whole.interface();
         let names: Vec<String> =
             interface.lobes.iter().map(|l| interface.closure_types.get(l.closure).name.to_string()).collect();
-        if names.iter().any(|made| made == name) {
-            let material = Material::new(shader, compiled, language);
-            return Ok(Makers { chosen: Some((shader.to_owned(), material)), others });
+        // Best is one that makes nothing else, so that the BSDF is seen from both sides.
+        let alone = !names.is_empty() && names.iter().all(|made| made == name);
+        if alone || (chosen.is_none() && names.iter().any(|made| made == name)) {
+            chosen = Some((shader.to_owned(), Material::new(shader, compiled, language)));
+        }
+        if alone {
+            break;
         }
         others.extend(names);
     }
     others.sort();
     others.dedup();
-    Ok(Makers { chosen: None, others })
+    Ok(Makers { chosen, others })
 }
 
 /// The lobe of this name that a material leaves; `None` where it has no weight.
 fn lobe(material: &Material, name: &str, pose: &Pose) -> Option<SslLobeAlone> {
     let mut lobes = material.lobes_at(std::slice::from_ref(pose));
-    let at = lobes.list.iter().position(|l| lobes.name(&l.lobe) == name)?;
+    let at = lobes.list.iter().position(|l| l.weight != glam::Vec3::ZERO && lobes.name(&l.lobe) == name)?;
     lobes.list = vec![lobes.list[at]];
     SslLobeAlone::new("a lobe in SSL", lobes)
 }
