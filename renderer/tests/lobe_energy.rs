@@ -85,7 +85,11 @@ fn rough_glass_returns_all_light_and_samples_are_bounded() {
                     (_, true) => 0.012,
                 };
                 let told = format!("index {ior}, roughness {roughness} at {cosine}, inside: {inside}");
-                assert!((found - 1.0).abs() < may, "{told}: {found}");
+                let variance =
+                    energies.iter().map(|&e| (f64::from(e) - found).powi(2)).sum::<f64>() / energies.len() as f64;
+                // Which facets refract is drawn by numbers that are not spread evenly.
+                let noise = 4.0 * (variance / energies.len() as f64).sqrt();
+                assert!((found - 1.0).abs() < may + noise, "{told}: {found}, noise {noise}");
                 assert!(most < 4.02, "{told}: {most}");
             }
         }
