@@ -85,13 +85,16 @@ fn is_of(name: &str, file: &str) -> bool {
 }
 
 /// Gives a file another name beside its own, in place of what has it.
+#[cfg(unix)]
 fn link(file: &std::ffi::OsStr, other: &Path) -> std::io::Result<()> {
     // That nothing is there is usual.
     let _ = std::fs::remove_file(other);
-    #[cfg(unix)]
-    return std::os::unix::fs::symlink(file, other);
-    #[cfg(not(unix))]
-    return std::fs::copy(other.with_file_name(file), other).map(drop);
+    std::os::unix::fs::symlink(file, other)
+}
+
+#[cfg(not(unix))]
+fn link(file: &std::ffi::OsStr, other: &Path) -> std::io::Result<()> {
+    std::fs::copy(other.with_file_name(file), other).map(drop)
 }
 
 #[cfg(test)]
