@@ -76,7 +76,7 @@ impl Recorded {
         for aov in &self.aovs {
             if let Aov::Light { .. } = aov {
                 // It is added up as it arrives.
-                means.by_ref().take(aov.channels().len()).for_each(drop);
+                means.by_ref().take(aov.channels().len()).for_each(|_| ());
                 continue;
             }
             let values = value(aov, scene, hit);
