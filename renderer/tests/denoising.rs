@@ -26,7 +26,7 @@ const SCENE: &str = r#"
     [[shapes]]
     type = "sphere"
     material = "matte"
-    scale = [0.5, 0.5, 0.5]
+    radius = 0.5
     translate = [0, 0.5, 0]
     [[shapes]]
     type = "rectangle"

@@ -92,11 +92,12 @@ fn the_light_is_the_same_whoever_looks_for_it() {
     folder.sky(512);
     let of = |sampling: &str, seeds| mean(&mut folder.load(&text(sampling), PLENTY), seeds);
     let (both, lights, lobes) = (of("both", 24), of("lights", 24), of("lobes", 96));
-    for (name, other) in [("lights", lights), ("lobes", lobes)] {
+    // Lobes find the sun by chance.
+    for (name, other, most) in [("lights", lights, 0.02), ("lobes", lobes, 0.08)] {
         let deviation = (both.1 + other.1).sqrt();
         println!("both {both:?}, {name} {other:?}");
         assert!((both.0 - other.0).abs() < 4.0 * deviation, "both {both:?}, {name} {other:?}");
-        assert!(deviation < 0.02 * both.0, "too noisy to tell: {deviation} of {both:?}, {name} {other:?}");
+        assert!(deviation < most * both.0, "too noisy to tell: {deviation} of {both:?}, {name} {other:?}");
     }
 }
 

@@ -98,7 +98,7 @@ fn pipes_and_devices_in_scenes_are_refused_at_once() {
             let said = String::from_utf8_lossy(&output.stderr);
             // A texture may be missing; that is said, and the picture is not whole.
             assert!(matches!(output.status.code(), Some(1 | 3)), "{what}: {said}");
-            let reasons = ["not a regular file", "it is not a file", "there is no graph"];
+            let reasons = ["not a regular file", "it is not a file", "there is no graph", "is not a shader file"];
             assert!(reasons.iter().any(|reason| said.contains(reason)), "{what}: {said}");
         }
     }

@@ -291,7 +291,7 @@ fn lights(kept: impl Fn(&str) -> bool) -> String {
         matte.source = "shader m(out closure c) {{ c = make_closure<Lambert>(color(0.6), global_value<normal>); }}"
         glossy.source = "shader m(out closure c) {{ c = make_closure<Glossy>(color(0.8), global_value<normal>, 0.4); }}"
         clear.source = "shader m(out closure c) {{ c = make_closure<Transparent>(color(0.7)); }}"
-        glass.source = "shader m(out closure c) {{ c = make_closure<Dielectric>(color(1.0), color(1.0), global_value<normal>, 1.5); }}"
+        glass.source = "shader m(out closure c) {{ c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }}"
         shines.source = "shader m(out closure c) {{ c = make_closure<Emission>(2.0 + abs(global_value<position>)); }}"
         [[shapes]]
         type = "rectangle"

@@ -406,7 +406,7 @@ fn targets_that_hold_no_numbers_and_other_targets_are_told() {
     };
     target(f32::NAN);
     let (code, _, said) = run(&["--steps", "2"]);
-    assert!(code == 1 && said.contains("the pixel (3, 0) of") && said.contains("J0006"), "{code} {said}");
+    assert!(code == 1 && said.contains("at pixel (3, 0)") && said.contains("J0006"), "{code} {said}");
     target(0.5);
     let (code, _, said) = run(&["--steps", "2", "--checkpoint-every", "0"]);
     assert_eq!(code, 0, "{said}");

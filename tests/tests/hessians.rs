@@ -158,6 +158,16 @@ const INTEGRALS: &[Case] = &[
         second: |_, _| [0.0, 1.0, -0.5],
     },
     Case {
+        name: "an edge that ends at one which stays",
+        source: "float f(float x, float y) {
+            return integral(u in [-1.0, 2.0], v in [-2.0, 2.0]; samples = 4096) {
+                return u < y && u + v < 0.3 ? x : 0.0;
+            };
+        }",
+        // x times the integral of 2.3 − u over u from −1 to y.
+        second: |x, y| [0.0, 2.3 - y, -x],
+    },
+    Case {
         name: "a cut corner",
         source: "float f(float x, float y) {
             return integral(u in [0.0, 2.0], v in [0.0, 2.0]; samples = 4096) {
@@ -237,6 +247,7 @@ fn second_derivatives_of_integrals_that_are_not_known_are_refused() {
     let bodies = [
         (") { return u * u + v * v < y ? x : 0.0; }", after_place),
         (") { return u * u + v * v < 0.5 && u < y ? x : 0.0; }", after_place),
+        (") { return u < y && v * v * v + v + u < 0.3 ? x : 0.0; }", after_place),
         (") { return floor(3.0 * u + y) > 1.0 && v < 0.5 * y ? x : 0.0; }", after_place),
         (") { return u * u * u + v < y ? x : 0.0; }", after_weight),
         (", smoothing = 0.1) { return max(u, v) < y ? x : 0.0; }", after_weight),

@@ -78,9 +78,11 @@ fn probe(program: &Program, f: &Function, number: usize) -> Option<String> {
 
 /// What probes read, by themselves and through `bump`.
 const GIVEN: &str = "q = uniform(float4(0.1), float4(0.9)); position = uniform(float3(-1.0), float3(1.0)); \
-     normal = uniform(float3(0.1), float3(0.9));";
+     normal = uniform(float3(0.1), float3(0.9)); \
+     tangent = uniform(float3(0.5, -0.9, -0.9), float3(0.9, -0.5, -0.5)); \
+     bitangent = uniform(float3(-0.9, 0.5, -0.9), float3(-0.5, 0.9, -0.5));";
 
-const HEAD: &str = "globals { float4 q; point position; normal normal; }
+const HEAD: &str = "globals { float4 q; point position; normal normal; vector tangent; vector bitangent; }
 float weighed(float x) { return x; }
 float weighed(float2 x) { return dot(x, float2(1.0, 0.6)); }
 float weighed(float3 x) { return dot(x, float3(1.0, 0.6, -0.7)); }

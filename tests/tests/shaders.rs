@@ -76,7 +76,7 @@ fn the_chapter_on_integrals_is_true() {
     let session =
         Session { imports: &imports, externals: &host.externals, ..Session::new(&host.globals, &host.closures) };
     let examples: Vec<&str> = page.split("```c\n").skip(1).map(|part| part.split("```").next().unwrap_or("")).collect();
-    assert_eq!(examples.len(), 5, "examples");
+    assert_eq!(examples.len(), 6, "examples");
     for example in examples {
         let (passed, wrong) = run_text(&session, Path::new("integrals.md"), example);
         assert!(wrong.is_empty() && passed > 0, "{example}\n{wrong}");

@@ -83,6 +83,8 @@ pub fn documentation_tests() -> Command {
 pub fn build_programs() -> Outcome {
     let mut command = cargo_over_all(&["build", "--quiet"], "--profile");
     command.args(PROGRAMS.iter().flat_map(|name| ["--bin", name]));
+    // With a test among the targets, dependencies get the features that tests ask for, as in the builds of tests.
+    command.args(["--test", "long"]);
     super::run(command)
 }
 

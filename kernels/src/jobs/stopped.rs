@@ -52,6 +52,6 @@ fn left_out(graph: &mut Graph, node: NodeId, step: u64, control: &Control<'_>) -
 
 fn not_finite(graph: &Graph, found: &crate::graph::NotFinite) -> String {
     let (buffer, value) = (graph.buffer_name(found.buffer), found.value);
-    let writer = found.writer.map_or(String::new(), |node| format!(", which `{}` writes", graph.name(node)));
+    let writer = found.writer.map_or(String::new(), |node| format!(", which `{}` writes,", graph.name(node)));
     format!("element {} of `{buffer}`{writer} is {value}", found.element)
 }

@@ -31,7 +31,9 @@ pub type Verdict = Result<(), Finding>;
 
 macro_rules! ensure {
     ($holds:expr, $($said:tt)*) => {
-        if !$holds {
+        // A number that is none breaks every rule.
+        let holds: bool = $holds;
+        if !holds {
             return Err(Finding::Broken(format!($($said)*)));
         }
     };

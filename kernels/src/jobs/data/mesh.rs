@@ -172,7 +172,10 @@ mod tests {
 
     #[test]
     fn what_is_no_mesh_is_refused() {
-        assert_eq!(Mesh::read(b"v 0 0 0\n").map(|_| ()), Err("has no faces".to_owned()));
+        assert_eq!(
+            Mesh::read(b"v 0 0 0\n").map(|_| ()),
+            Err("is no OBJ that can be read: it holds no faces".to_owned())
+        );
         for text in [&b"v 0 0 0\nf 1 2 3\n"[..], b"v 0 x 0\nf 1 1 1\n", b"f 1 2 3\n"] {
             assert!(Mesh::read(text).is_err());
         }

@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn a_white_furnace_hides_a_clear_one() {
         for (ior, inside) in [1.33, 1.5, 2.4].into_iter().flat_map(|ior| [(ior, false), (ior, true)]) {
-            // From inside, where most is scattered more than once, samples vary, too.
-            let bound = if inside { 0.02 } else { 3e-3 };
+            // A hash of each sample chooses the side, so samples vary, most from inside, where most is scattered more than once.
+            let bound = if inside { 0.02 } else { 6e-3 };
             for wo in harness::directions() {
                 let pose = harness::Pose { inside, ..harness::Pose::upright(wo) };
                 for roughness in (0..=5).map(|r| r as f32 / 5.0) {

@@ -279,9 +279,7 @@ impl Sums {
             f64::from(self.sums[at - 1][pixel])
         };
         for i in 0..n {
-            for j in i..n {
-                matrix[j][i] = next();
-            }
+            matrix[i..n].iter_mut().for_each(|row| row[i] = next());
             right[i] = [next(), next(), next(), 0.0];
         }
         let total = matrix[0][0];

@@ -24,9 +24,11 @@ pub enum ImageBytes<'a> {
     Embedded(Cow<'a, [u8]>),
 }
 
-/// Extensions that are read. Quantised attributes are in the forms that all attributes may have here.
-pub const KNOWN: [&str; 8] = [
+/// Extensions that are read, or that change no picture: `FB_ngon_encoding` marks which triangles were polygons. Quantised
+/// attributes are in the forms that all attributes may have here.
+pub const KNOWN: [&str; 9] = [
     "EXT_mesh_gpu_instancing",
+    "FB_ngon_encoding",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",

@@ -114,7 +114,7 @@ fn pieces_for(
 ) -> Vec<Piece> {
     let mut unused = Values::new();
     let solved = solutions::solved(b, module, flat, found, own, &mut unused);
-    let sites = super::coinciding::together(b, solved);
+    let sites = super::coinciding::together(b, solved.0);
     sites.into_iter().flat_map(|site| site.pieces).collect()
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A value is *drawn* if it depends on a variable of integration, and *moved* if its derivative may depend on a parameter.
 //! Something jumps where it compares, rounds or converts a value that is both. Where no parameter is in it, the place stays;
-//! where no variable of integration is, it is no place of the domain. Over-estimates: what the host gives counts as a
+//! where no variable of integration is, it is no place of the domain. A second derivative also needs places that stay, in two and
+//! more dimensions: there the jump along a boundary that moves has a jump of its own. Over-estimates: what the host gives counts as a
 //! parameter, whether or not anything differentiates by it; then nothing is refused for it.
 
 use super::flat::Flat;
@@ -53,6 +54,10 @@ impl Taint {
         self.kinds[v.index()] & DRAWN != 0
     }
 
+    pub fn is_moved(&self, values: &[Value]) -> bool {
+        self.of(values) & MOVED != 0
+    }
+
     fn of(&self, values: &[Value]) -> u8 {
         values.iter().fold(0, |all, v| all | self.kinds[v.index()])
     }
@@ -69,9 +74,9 @@ impl Taint {
     }
 }
 
-/// Looks for the jumps of an integrand, whose last parameters are the variables of integration; with `kinks`, for those of
-/// its derivative, too.
-pub(super) fn find(flat: &Flat, fixed: &[bool], kinks: bool) -> Found {
+/// Looks for the jumps of an integrand, whose last parameters are the variables of integration; with `nested`, for all that a
+/// derivative of its derivative needs.
+pub(super) fn find(flat: &Flat, fixed: &[bool], nested: bool) -> Found {
     let f = &flat.function;
     let mut taint = Taint { kinds: vec![0; f.types.len()] };
     let params: Vec<Value> = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token).collect();
@@ -82,7 +87,11 @@ pub(super) fn find(flat: &Flat, fixed: &[bool], kinks: bool) -> Found {
     for (&v, fixed) in drawn.iter().zip(fixed) {
         taint.add(v, if *fixed { DRAWN } else { DRAWN | MOVED });
     }
-    among(flat, taint, kinks)
+    let mut found = among(flat, taint, [nested, nested && fixed.len() > 1]);
+    if !found.jumps.iter().any(|jump| found.taint.is_moved(&jump.args)) {
+        found.jumps.clear();
+    }
+    found
 }
 
 /// Looks for the jumps of a function at places that some of its parameters decide.
@@ -93,20 +102,22 @@ pub(super) fn find_moving(flat: &Flat, moving: &[bool]) -> Found {
     for (&v, _) in params.zip(moving).filter(|(_, moving)| **moving) {
         taint.add(v, DRAWN | MOVED);
     }
-    among(flat, taint, false)
+    among(flat, taint, [false; 2])
 }
 
-/// The jumps of a function of whose parameters this is known.
-fn among(flat: &Flat, mut taint: Taint, kinks: bool) -> Found {
+/// The jumps of a function of whose parameters this is known: with `kinks` those of its derivative, and with `staying` those at
+/// places that stay.
+fn among(flat: &Flat, mut taint: Taint, [kinks, staying]: [bool; 2]) -> Found {
     let f = &flat.function;
     while spread(f, f.body, &mut taint) {}
     let sizes = Sizes::of(f);
     let (mut jumps, mut look_up) = (Vec::new(), None);
     f.walk(|inst, data| {
         let kinds = taint.of(&data.args);
-        if kinds & DRAWN == 0 || kinds & (MOVED | LOOKED_UP) == 0 {
+        if kinds & DRAWN == 0 || kinds & (MOVED | LOOKED_UP) == 0 && !staying {
             return;
         }
+        let kinks = kinks && kinds & MOVED != 0;
         let kind = match data.op {
             Op::FloatCompare(Compare::Eq | Compare::Ne) => match sizes.may_stay(&data.args, |v| taint.is_drawn(v)) {
                 true => Kind::Unknown(Why::Curved),
@@ -135,7 +146,7 @@ fn among(flat: &Flat, mut taint: Taint, kinks: bool) -> Found {
         if kinds & LOOKED_UP != 0 {
             look_up = look_up.or(Some(data.span));
         }
-        if kinds & MOVED != 0 {
+        if kinds & MOVED != 0 || staying {
             jumps.push(Jump { inst, span: data.span, args: data.args.clone(), kind });
         }
     });

@@ -109,7 +109,7 @@ fn write(module: &mut Module, wanted: &Integral, nested: bool) -> Result<(), Ref
     let zero = b.float(0.0);
     let mut results: Values = placeholder.results[1..].iter().map(|_| zero).collect();
 
-    let solved = solutions::solved(&mut b, module, &flat, &found, &own, &mut results);
+    let (solved, unsolved_stays) = solutions::solved(&mut b, module, &flat, &found, &own, &mut results);
     let sites = coinciding::together(&b, solved);
     let moved = match module.sources {
         Some(_) => coincidences::moved(&mut b, module, (&flat, &found), &own),
@@ -117,7 +117,8 @@ fn write(module: &mut Module, wanted: &Integral, nested: bool) -> Result<(), Ref
     };
     let mut token = own.token;
     let count = results.len();
-    let mut writer = Writer { module, wanted, own: &own, count, linked: Vec::new(), written: HashMap::new() };
+    let (linked, written) = (Vec::new(), HashMap::new());
+    let mut writer = Writer { module, wanted, own: &own, count, unsolved_stays, linked, written };
     for call in calls {
         match writer.known(&mut b, (&flat, &found.taint), &call) {
             Some(known) => writer.linked.push(known),
@@ -159,6 +160,8 @@ struct Writer<'a> {
     own: &'a Own,
     /// How many floats the integrand gives.
     count: usize,
+    /// Some jumps stay where they are, and their places are not known.
+    unsolved_stays: bool,
     /// The calls of linked methods whose jumps are followed.
     linked: Vec<linked::Known>,
     /// By shape, and whether the points are pinned.

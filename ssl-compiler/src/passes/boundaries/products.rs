@@ -3,7 +3,6 @@
 use super::forms::Form;
 use super::solve::{Claim, Solver};
 use crate::ir::*;
-use std::f64::consts::FRAC_PI_2;
 
 /// Factors of a product that are looked at.
 const MAX_FACTORS: usize = 16;
@@ -111,51 +110,8 @@ impl Solver<'_, '_> {
         let d = self.forms.of(self.b, d).filter(Form::is_affine)?;
         let scaled = d.scaled(self.b, t);
         let difference = n.sub(self.b, &scaled);
-        match self.sign(&d) {
-            Some(true) => self.push(difference, claim, None),
-            Some(false) => {
-                let claim = self.turned(claim, None);
-                self.push(difference, claim, None);
-            }
-            None => {
-                let product = difference.mul(self.b, &d)?;
-                self.push(product, claim, None);
-            }
-        }
+        let product = difference.mul(self.b, &d)?;
+        self.push(product, claim, None);
         Some(())
-    }
-
-    /// `atan2(y, x)` against t, where x is positive everywhere.
-    pub(super) fn angle(&mut self, y: Value, x: Value, t: Value, claim: Claim) -> Option<()> {
-        let form = self.forms.of(self.b, x).filter(Form::is_affine)?;
-        if self.sign(&form) != Some(true) {
-            return None;
-        }
-        let (above, below) = (self.compare(Compare::Gt, t, -FRAC_PI_2), self.compare(Compare::Lt, t, FRAC_PI_2));
-        let inside = self.b.and(above, below);
-        let claim = self.only(claim, inside);
-        let t = self.where_holds(inside, t, 0.0);
-        let t = self.b.float1(Float1::Tan, t);
-        if self.fixed(y).is_some() { None } else { self.quotient(y, x, t, claim) }
-    }
-
-    /// Whether an affine form with constant coefficients is positive, or negative, all over the cube.
-    fn sign(&self, form: &Form) -> Option<bool> {
-        let (mut low, mut high) = (0.0, 0.0);
-        for (i, c) in form.coefficients.iter().enumerate() {
-            let c = match c.map(|c| self.b.constant_of(c)) {
-                None => 0.0,
-                Some(Some(Const::Float(bits))) => f64::from(f32::from_bits(bits)),
-                Some(_) => return None,
-            };
-            (low, high) = if i == 0 { (c, c) } else { (low + c.min(0.0), high + c.max(0.0)) };
-        }
-        if low > 0.0 {
-            Some(true)
-        } else if high < 0.0 {
-            Some(false)
-        } else {
-            None
-        }
     }
 }

@@ -90,6 +90,10 @@ impl Writer<'_> {
         let zero = b.float(0.0);
         let width = shape.coefficients(self.own.bounds.len());
         let terms: Values = piece.form.coefficients[..width].iter().map(|c| c.unwrap_or(zero)).collect();
+        let own_moving = moving(b, &terms);
+        if own_moving.is_empty() {
+            return args[0];
+        }
         let mut types = vec![Ty::Token];
         types.extend(vec![FLOAT; width * results.len()]);
         let pinned = self.moments(shape, true, among.around);
@@ -113,7 +117,7 @@ impl Writer<'_> {
                 refuse(b, Why::Twice, &moving(b, &terms), &mut weights);
             }
             if self.own.bounds.len() > 1 {
-                token = self.crossings(b, (call, token), (piece, shape), among, &mut weights);
+                token = self.crossings(b, (call, token), (piece, shape, &own_moving), among, &mut weights);
             }
         }
         for ((result, weights), fixed) in results.iter_mut().zip(weights.chunks(width)).zip(fixed.chunks(width)) {
@@ -135,12 +139,16 @@ impl Writer<'_> {
         &mut self,
         b: &mut Builder,
         (call, mut token): (&Call, Value),
-        (piece, shape): (&Piece, Shape),
+        (piece, shape, own_moving): (&Piece, Shape, &[Value]),
         among: &Among<'_>,
         weights: &mut Values,
     ) -> Value {
+        // Where two boundaries cut each other moves with both.
         let own = self.own;
         let few = among.sites.iter().map(|site| site.pieces.len()).sum::<usize>() <= MAX_PIECES;
+        if self.unsolved_stays {
+            refuse(b, Why::Twice, own_moving, weights);
+        }
         let mut number = 0;
         for (site, at) in among.sites.iter().enumerate() {
             for other in &at.pieces {
@@ -151,14 +159,14 @@ impl Writer<'_> {
                         token = self.crossing(b, token, &crossing, among.around, weights);
                     } else {
                         let terms: Values = other.form.coefficients.iter().flatten().copied().collect();
-                        refuse(b, Why::Twice, &moving(b, &terms), weights);
+                        refuse(b, Why::Twice, &[own_moving, &moving(b, &terms)].concat(), weights);
                     }
                 }
                 number += 1;
             }
             for other in at.others.iter().filter(|_| site != call.site) {
                 let given: Values = other.residual.given.iter().filter(|v| b.ty(**v) == FLOAT).copied().collect();
-                refuse(b, Why::Twice, &moving(b, &given), weights);
+                refuse(b, Why::Twice, &[own_moving, &moving(b, &given)].concat(), weights);
             }
         }
         token

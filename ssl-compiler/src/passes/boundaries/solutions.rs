@@ -14,7 +14,8 @@ use super::{Own, refuse};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 
-/// The jumps whose places can be solved for, with these. The others refuse derivatives.
+/// The jumps whose places can be solved for, with these. The others refuse derivatives by what moves them. Also, whether some
+/// others stay where they are.
 pub(super) fn solved<'j>(
     b: &mut Builder,
     module: &Module,
@@ -22,10 +23,10 @@ pub(super) fn solved<'j>(
     found: &'j Found,
     own: &Own,
     results: &mut Values,
-) -> Vec<coinciding::Found<'j>> {
+) -> (Vec<coinciding::Found<'j>>, bool) {
     let f = &flat.function;
     let low: Vec<Value> = own.bounds.iter().map(|[low, _]| *low).collect();
-    let mut solved = Vec::new();
+    let (mut solved, mut unsolved_stays) = (Vec::new(), false);
     let mut copies = Copies::new(f, &own.seen, &low);
     let sizes = sizes::Sizes::of(f);
     let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]).reading(own.read));
@@ -43,6 +44,10 @@ pub(super) fn solved<'j>(
             solved.push((jump, solution));
             continue;
         }
+        if !found.taint.is_moved(&jump.args) {
+            unsolved_stays = true;
+            continue;
+        }
         let copied: Option<Vec<Value>> = jump.args.iter().map(|&v| copies.of(b, v)).collect();
         let sources = copied.unwrap_or_else(|| parameters(b, f, &own.seen, &own.bounds));
         if !matches!(jump.kind, Kind::Kink(_)) {
@@ -50,7 +55,7 @@ pub(super) fn solved<'j>(
         }
         own.refuse_second(b, &sources, results);
     }
-    solved
+    (solved, unsolved_stays)
 }
 
 /// Why a jump cannot be followed.

@@ -194,7 +194,6 @@ impl Solver<'_, '_> {
                     Float2::Mul => self.power([args[0], args[1]], t, claim),
                     Float2::Sub => self.saw(args[0], args[1], t, claim),
                     Float2::Div => self.quotient(args[0], args[1], t, claim),
-                    Float2::Atan2 => self.angle(args[0], args[1], t, claim),
                     _ => None,
                 },
             },
