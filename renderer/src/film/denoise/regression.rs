@@ -300,16 +300,12 @@ fn solve(mut a: [[f64; MOST_TERMS]; MOST_TERMS], mut b: [[f64; LIGHT + 1]; MOST_
             let dot: f64 = (0..j).map(|k| a[i][k] * a[j][k]).sum();
             a[i][j] = if i == j { (a[i][i] - dot).max(1e-12).sqrt() } else { (a[i][j] - dot) / a[j][j] };
         }
-        for c in 0..=LIGHT {
-            let dot: f64 = (0..i).map(|k| a[i][k] * b[k][c]).sum();
-            b[i][c] = (b[i][c] - dot) / a[i][i];
-        }
+        let dots: [f64; LIGHT + 1] = std::array::from_fn(|c| (0..i).map(|k| a[i][k] * b[k][c]).sum());
+        b[i].iter_mut().zip(dots).for_each(|(x, dot)| *x = (*x - dot) / a[i][i]);
     }
     for i in (0..n).rev() {
-        for c in 0..=LIGHT {
-            let dot: f64 = (i + 1..n).map(|k| a[k][i] * b[k][c]).sum();
-            b[i][c] = (b[i][c] - dot) / a[i][i];
-        }
+        let dots: [f64; LIGHT + 1] = std::array::from_fn(|c| (i + 1..n).map(|k| a[k][i] * b[k][c]).sum());
+        b[i].iter_mut().zip(dots).for_each(|(x, dot)| *x = (*x - dot) / a[i][i]);
     }
     b[0]
 }
