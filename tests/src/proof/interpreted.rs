@@ -52,8 +52,7 @@ impl Point {
         steps: u32,
     ) -> World<'a> {
         let one = ["ga", "gb", "gc"].into_iter().zip(self.floats.map(|seeds| vec![seeds]));
-        let three = [("position", vec![0, 1, 2]), ("normal", vec![1, 2, 0])];
-        let three = three.into_iter().map(|(name, order)| (name, order.iter().map(|&i| self.floats[i]).collect()));
+        let three = LIBRARY_GLOBALS.map(|(name, _, order)| (name, order.map(|i| self.floats[i]).to_vec()));
         World {
             floats: one.chain(three).map(|(name, seeds)| (name.to_owned(), seeds)).collect(),
             rounded_globals: !single_coordinates,
@@ -67,11 +66,8 @@ impl Point {
 
 impl Inputs<f64> for Point {
     fn global(&self, field: usize, component: usize, order: Order) -> f64 {
-        let which = match field {
-            POSITION => component,
-            NORMAL => (component + 1) % 3,
-            float => float,
-        };
+        let library = field.checked_sub(NUMBERS).map(|i| LIBRARY_GLOBALS[i].2[component]);
+        let which = library.unwrap_or(field);
         self.floats[which][order as usize]
     }
 
@@ -84,9 +80,16 @@ impl Inputs<f64> for Point {
     }
 }
 
-/// Which fields the library's own globals are; their components are those numbers, in different orders.
-const POSITION: usize = 4;
-const NORMAL: usize = 5;
+/// The first fields: `ga`, `gb`, `gc` and `gi`.
+const NUMBERS: usize = 4;
+
+/// The globals that the library reads, the fields behind those. Each component is one of the first three numbers.
+const LIBRARY_GLOBALS: [(&str, VectorKind, [usize; 3]); 4] = [
+    ("position", VectorKind::Point, [0, 1, 2]),
+    ("normal", VectorKind::Normal, [1, 2, 0]),
+    ("tangent", VectorKind::Vector, [2, 0, 1]),
+    ("bitangent", VectorKind::Vector, [2, 1, 0]),
+];
 
 /// The globals of generated programs and of the library, kept by the host with their second partials.
 pub fn host() -> Host {
@@ -96,9 +99,9 @@ pub fn host() -> Host {
 /// The same, kept with as many partials.
 pub fn host_with(orders: Orders) -> Host {
     let mut globals = GlobalsLayout::new();
-    let [point, normal] = [VectorKind::Point, VectorKind::Normal].map(Type::Vector);
-    let numbers = [("ga", Type::Float), ("gb", Type::Float), ("gc", Type::Float), ("gi", Type::Int)];
-    for (name, ty) in numbers.into_iter().chain([("position", point), ("normal", normal)]) {
+    let numbers: [_; NUMBERS] = [("ga", Type::Float), ("gb", Type::Float), ("gc", Type::Float), ("gi", Type::Int)];
+    let library = LIBRARY_GLOBALS.map(|(name, kind, _)| (name, Type::Vector(kind)));
+    for (name, ty) in numbers.into_iter().chain(library) {
         // The names differ.
         globals.add(name, ty, orders).expect("a new global");
     }
