@@ -282,3 +282,75 @@ fn clamped_light_keeps_its_hue_and_its_limit() {
     let (loaded, said) = load(&lit_floor("type = \"ao\", clamp_direct = 2", false));
     assert!(loaded.scene.is_none() && said.contains("`clamp_direct` means nothing for this integrator"), "{said}");
 }
+
+/// A matte floor that a constant sky lights by way of a gloss above it, which the camera sees only in the second picture.
+fn under_gloss(integrator: &str, closure: &str, seen: bool) -> String {
+    let camera = if seen { "look_at = [0.001, 2, 0]" } else { "look_at = [0.001, 0, 0]" };
+    format!(
+        r#"
+        camera = {{ position = [0, 1, 0], {camera}, up = [0, 0, -1], fov = 20 }}
+        film = {{ width = 4, height = 4 }}
+        integrator = {{ samples = 8, max_depth = 3, {integrator} }}
+        environment = {{ type = "sky", zenith = [0.1, 0.2, 0.4], horizon = [1, 2, 3], ground = [3, 2, 1] }}
+        [materials.matte]
+        source = "shader m(out closure c) {{ c = make_closure<Lambert>(color(0.5), global_value<normal>); }}"
+        [materials.gloss]
+        source = "shader m(out closure c) {{ c = {closure}; }}"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [4, 1, 4]
+        [[shapes]]
+        type = "disk"
+        material = "gloss"
+        translate = [0, 2, 0]
+        rotate = [180, 0, 0]
+        radius = 3
+        "#
+    )
+}
+
+/// Behind a rough bounce a narrow lobe is the same lobe with the least roughness, to the bit; where the camera sees it, it stays.
+#[test]
+fn regularised_lobes_are_those_of_the_least_roughness() {
+    const N: &str = "global_value<normal>";
+    let lobes: [(&str, &dyn Fn(&str) -> String); 10] = [
+        ("0.1", &|r| format!("make_closure<Glossy>(color(0.9), {N}, {r})")),
+        ("0.1", &|r| format!("make_closure<Conductor>(color(0.2), color(3.0), {N}, {r})")),
+        ("0.1", &|r| format!("make_closure<RoughDielectric>(color(1.0), color(1.0), {N}, 1.5, {r})")),
+        ("0.1", &|r| format!("make_closure<AnisotropicConductor>(color(0.2), color(3.0), {N}, {N}, 0.8, {r})")),
+        ("0.1", &|r| {
+            format!(
+                "make_closure<Schlick>(color(0.5), color(0.9), color(1.0), 5.0, {N}, vector(1.0, 0.0, 0.0), {r}, {r})"
+            )
+        }),
+        ("0.1", &|r| format!("make_closure<Principled>(base_color = color(0.8), metallic = 1.0, roughness = {r})")),
+        ("0.1", &|r| format!("make_closure<OpenPbr>(base_metalness = 1.0, specular_roughness = {r})")),
+        ("0.1", &|r| {
+            let base = format!("make_closure<Lambert>(color(0.5), {N})");
+            format!("make_closure<Coat>(1.5, {r}, color(0.9), 1.0, {N}, {base})")
+        }),
+        // α = 0.25 is an exponent of 30.
+        ("1000.0", &|e| format!("make_closure<Phong>(color(0.9), {N}, {})", if e == "0.5" { "30.0" } else { e })),
+        ("1000.0", &|e| {
+            let e = if e == "0.5" { "30.0" } else { e };
+            format!("make_closure<AshikhminShirley>(color(0.3), color(0.5), {N}, vector(1.0, 0.0, 0.0), {e}, {e})")
+        }),
+    ];
+    let pixels = |text: String| picture(&text, &RenderOptions::default()).pixels;
+    for (narrow, closure) in lobes {
+        let (narrow, wide) = (closure(narrow), closure("0.5"));
+        let regularised = pixels(under_gloss("regularize = 0.5", &narrow, false));
+        assert_eq!(regularised, pixels(under_gloss("", &wide, false)), "{narrow}");
+        assert_ne!(regularised, pixels(under_gloss("", &narrow, false)), "{narrow}");
+        let seen = |more: &str| pixels(under_gloss(more, &narrow, true).replace("max_depth = 3", "max_depth = 1"));
+        assert_eq!(seen("regularize = 0.5"), seen(""), "{narrow}");
+    }
+    let refused = |integrator: &str, words: &str| {
+        let (loaded, said) = load(&under_gloss(integrator, "make_closure<Mirror>(color(1.0))", false));
+        assert!(loaded.scene.is_none() && said.contains(words), "{said}");
+    };
+    refused("regularize = 1.5", "the least roughness of `regularize` is 1.5");
+    refused("regularize = 0.5, type = \"direct\"", "`regularize` means nothing for this integrator");
+    refused("regularize = 0.5, caustics = \"photons\"", "`regularize` does not go with `caustics = \"photons\"`");
+}

@@ -119,6 +119,7 @@ impl EmitterPoint {
             incident: drawn.wi,
             time: ray.time,
             ray_depth: *ray_depth,
+            ..ShadingPoint::default()
         }
     }
 }

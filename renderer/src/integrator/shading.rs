@@ -60,7 +60,7 @@ fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (aske
     // In place: points are large, and most materials ask for little of them.
     vertices.points.resize(hits.len(), ShadingPoint::default());
     for (lane, (SurfaceHit { shape, hit, path, .. }, point)) in hits.iter().zip(&mut vertices.points).enumerate() {
-        let Path { ray, differential, pass_throughs, .. } = &paths[*path as usize];
+        let Path { ray, differential, pass_throughs, scattered, .. } = &paths[*path as usize];
         surfaces.write(geometry, lane, (*shape, ray, hit), asked, &mut point.surface);
         if found >> lane & 1 != 0 {
             point.partials = surfaces.partials(lane, differential);
@@ -71,6 +71,7 @@ fn find_surfaces(scene: &Scene, work: &mut Workspace, block: Range<usize>, (aske
         }
         (point.hit, point.incident, point.time) = (*hit, ray.direction, ray.time);
         point.ray_depth = vertices.step - pass_throughs;
+        point.least_roughness = if *scattered { scene.integrator.regularize } else { 0.0 };
     }
     vertices.has_partials = wanted.any();
     vertices.places = *surfaces.places();

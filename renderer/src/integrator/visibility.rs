@@ -153,6 +153,7 @@ fn pass(
                 incident: ray.direction,
                 time: ray.time,
                 ray_depth: asked.ray_depth,
+                ..ShadingPoint::default()
             });
         }
         let textures = scene.textures.scattered(scattered).after(block.iter().map(|c| c.look_ups));

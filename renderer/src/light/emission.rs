@@ -101,7 +101,7 @@ fn both_sides(
         let origin = [surface.tangent * apart, surface.bitangent * apart];
         let differential = RayDifferential { origin, direction: [Vec3::ZERO; 2] };
         let partials = surface::partials_at(geometry, &ray, &differential, &hit, emission.wanted());
-        ShadingPoint { hit, surface, partials, incident: ray.direction, time: 0.0, ray_depth: 1 }
+        ShadingPoint { hit, surface, partials, incident: ray.direction, ray_depth: 1, ..ShadingPoint::default() }
     };
     vec![side(normal), side(-normal)]
 }

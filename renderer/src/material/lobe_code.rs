@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 pub const INTERFACE: ClosureInterface =
     ClosureInterface { file: "bsdf.ssl", name: "IBsdf", functions: &[BEGIN, EVAL, DRAW, BENEATH] };
 
-/// Rows of the inputs of the first step beside the members: `wo`, two normals, and the side.
-const PLACE: usize = 10;
+/// Rows of the inputs of the first step beside the members: `wo`, two normals, the side, and the least roughness.
+const PLACE: usize = 11;
 
 /// One function, and the block of parameters that it has none in.
 struct Function {

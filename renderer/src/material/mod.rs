@@ -301,4 +301,5 @@ fn place(point: &ShadingPoint) -> Place {
 /// Those of a block, as the code of lobes knows them.
 fn places(points: &[ShadingPoint]) -> Places {
     Places::new(points.iter().map(|point| (place(point), point.surface.normal_seen())))
+        .regularized(points.iter().map(|point| point.least_roughness))
 }

@@ -15,6 +15,8 @@ pub struct ShadingPoint {
     pub time: f32,
     /// 0 for what the camera sees.
     pub ray_depth: u32,
+    /// The least roughness of its lobes, 0 to 1: above 0 on paths that are regularised.
+    pub least_roughness: f32,
 }
 
 /// Values that all hits of a scene share.

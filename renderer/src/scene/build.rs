@@ -157,6 +157,15 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
             context.error(&codes::CONFLICT, given.span(), format!("`{name}` means nothing for this integrator"), hint);
         }
     }
+    if let Some(given) = table.regularize.as_ref().filter(|_| table.kind != IntegratorKind::Path) {
+        let hint = "it belongs to `type = \"path\"`, whose paths go on behind rough bounces";
+        context.error(&codes::CONFLICT, given.span(), "`regularize` means nothing for this integrator", hint);
+    }
+    if let Some(given) = table.regularize.as_ref().filter(|_| caustics == Caustics::Photons) {
+        let hint =
+            "leave `regularize` out, since photons bring the light that it would blur, or choose other `caustics`";
+        context.error(&codes::CONFLICT, given.span(), "`regularize` does not go with `caustics = \"photons\"`", hint);
+    }
     let [direct, indirect] = clamps.map(|(given, name)| context.number(given, name, 1e-9..1e30, f32::INFINITY));
     let threshold = context.number(&adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
     let least = context.integer(&table.min_samples, "least number of samples", 2..i64::from(MAX_SAMPLES) + 1, 16);
@@ -171,6 +180,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
         clamp: Clamp { direct, indirect },
+        regularize: context.number_within(&table.regularize, "least roughness of `regularize`", 0.0..=1.0, 0.0),
         caustics,
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }

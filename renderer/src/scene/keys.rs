@@ -204,6 +204,7 @@ pub const TABLES: &[Table] = &[
                 Above(0.0),
                 "the most that light brings at once by more bounces; unlimited if not given",
             ),
+            key("regularize", Number, "the least roughness, 0 to 1, of lobes that a path meets after a rough bounce"),
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
             key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),

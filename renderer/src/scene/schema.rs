@@ -107,6 +107,8 @@ pub struct IntegratorTable {
     /// The most that light may bring at once, by one bounce or by more.
     pub clamp_direct: Option<Spanned<f32>>,
     pub clamp_indirect: Option<Spanned<f32>>,
+    /// The least roughness of lobes that a path meets after a rough bounce.
+    pub regularize: Option<Spanned<f32>>,
     /// How light behind mirrors and glass is found.
     pub caustics: Option<Spanned<Caustics>>,
     /// How far occlusion reaches.

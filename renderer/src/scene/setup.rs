@@ -54,6 +54,9 @@ pub struct IntegratorSettings {
     pub roulette: bool,
     /// How much light may arrive at once.
     pub clamp: Clamp,
+    /// The least roughness of lobes that a path meets after a bounce that is not specular, 0 where lobes stay as they are. It widens
+    /// narrow lobes, so paths find their light more evenly, and caustics blur (pbrt-v4's option of that name).
+    pub regularize: f32,
     /// How light behind mirrors and glass is found.
     pub caustics: Caustics,
     /// How far occlusion reaches, in the scene's units; infinite by default.

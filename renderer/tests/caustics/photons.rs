@@ -88,7 +88,7 @@ fn photons_leave_lights_of_all_kinds() {
 fn photons_bring_light_of_the_sky() {
     let folder = Folder::new("map-sky-image");
     let daylight = "[environment]\ntype = \"daylight\"\nelevation = 60\nsun = false\nscale = [0.1, 0.1, 0.1]\n";
-    for (name, lights, quieter) in [("sky", daylight, 1.3), ("window", &window(&folder), 0.8)] {
+    for (name, lights, quieter) in [("sky", daylight, 1.3), ("window", &window(&folder), 0.9)] {
         brings(name, lights, FLOOR, quieter);
     }
 }

@@ -4,15 +4,15 @@ use crate::bsdf::Place;
 use glam::Vec3;
 use ssl_compiler::runtime::{LANES, Row};
 
-/// For each lane `wo`, the shading normal of the surface, its geometric one, and whether `wo` is inside.
+/// For each lane `wo`, the shading normal of the surface, its geometric one, whether `wo` is inside, and the least roughness.
 #[derive(Clone)]
 pub struct Places {
-    pub(super) rows: [Row; 10],
+    pub(super) rows: [Row; 11],
 }
 
 impl Default for Places {
     fn default() -> Places {
-        Places { rows: [Row::ZERO; 10] }
+        Places { rows: [Row::ZERO; 11] }
     }
 }
 
@@ -26,5 +26,11 @@ impl Places {
             all.rows[9].0[lane] = f32::from_bits(inside.into());
         }
         all
+    }
+
+    /// With lobes of at least this roughness in these lanes.
+    pub fn regularized(mut self, least: impl Iterator<Item = f32>) -> Places {
+        self.rows[10].0.iter_mut().zip(least).for_each(|(row, least)| *row = least);
+        self
     }
 }
