@@ -14,6 +14,8 @@ pub struct TriangleMesh {
     pub positions: Vec<Vec3>,
     /// Unit length, outwards.
     pub normals: Vec<Vec3>,
+    /// Normals are computed over all edges, since neither the file nor the scene says where the mesh is smooth.
+    pub is_smooth_by_default: bool,
     /// (0,0) is the texture's lower left corner.
     pub uvs: Vec<Vec2>,
     /// Unit length, along growing u, perpendicular to the vertex normal.
@@ -164,6 +166,7 @@ impl TriangleMesh {
         TriangleMesh {
             positions: used.iter().map(|&i| self.positions[i]).collect(),
             normals: used.iter().map(|&i| self.normals[i]).collect(),
+            is_smooth_by_default: self.is_smooth_by_default,
             uvs: used.iter().map(|&i| self.uvs[i]).collect(),
             tangents: used.iter().map(|&i| self.tangents[i]).collect(),
             has_own_tangents: self.has_own_tangents,

@@ -82,6 +82,7 @@ fn mesh(file: Statements, smoothing: Smoothing, variables: &OnVertices) -> Resul
         positions: vertices.iter().map(|v| positions[v.position as usize]).collect(),
         normals: vertices.iter().map(normal).collect(),
         uvs: vertices.iter().map(|v| uv(v).unwrap_or(Vec2::ZERO)).collect(),
+        is_smooth_by_default: smoothing == Smoothing::Whole && normals.is_empty() && groups.is_empty(),
         colors: vertices.iter().filter_map(|v| colors.get(v.position as usize)).copied().collect(),
         variables: variables.variables(vertices.iter().map(|v| v.position), positions.len())?,
         indices: triangles,

@@ -57,6 +57,7 @@ pub fn build(
         let without_image = |number: usize| {
             number.checked_sub(names.len()).is_some_and(|n| brought.materials[n].material.images.is_empty())
         };
+        sharp_edges::check(&geometry, &places, context);
         coordinates::check(&geometry, &materials, without_image, &places, context);
     }
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {

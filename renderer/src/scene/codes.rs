@@ -84,6 +84,8 @@ codes! {
         "World coordinates are 32-bit floats, and the farther from the origin, the farther are they apart: 0.06 at a million. The scene, or what the camera sees of it, is less than a thousand such steps across, so surfaces are off by as much as shows. Move everything near the origin.";
     NOISY = "S0036", "picture that cannot be denoised",
         "The file is no OpenEXR picture with the channels `R`, `G` and `B`, or the denoiser needs a layer that it does not have. The built-in denoiser tells noise from detail by the layer `variance`; the layers `albedo` and `normal` keep edges and textures sharp. `shade render --denoise` writes all of them.";
+    SHARP_EDGES = "S0037", "mesh whose sharp edges look smooth",
+        "The OBJ file gives neither normals nor smoothing groups, so normals are computed, smooth over all edges. Sharp edges then look as soft as a pillow. `crease_angle = 30` on the shape keeps edges hard where faces meet at more than 30 degrees, and `smooth = false` keeps all hard. `smooth = true` says that the look is meant.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -32,6 +32,7 @@ mod schema;
 pub mod settings;
 mod setup;
 mod shapes;
+mod sharp_edges;
 mod strands;
 mod textures;
 mod tree;

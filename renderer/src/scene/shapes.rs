@@ -110,21 +110,24 @@ pub fn load<'a>(
 
 /// Reads the file of a table, if it has one.
 fn read(begun: &Begun<'_>, source: Source, folders: &Folders) -> Result<Read, Unusable> {
+    let is_told = begun.table.smooth.is_some() || begun.table.crease_angle.is_some();
     let variables = |path: &Path| OnVertices::of(path, begun.of_vertices.clone()).map_err(Unusable::Variable);
     Ok(match source {
         Source::Body(body) => Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY),
         Source::Instance(to_parent) => Read::One(Piece::Instance, to_parent),
         Source::Obj { path, smoothing, transform } => {
             let mut mesh = obj::load(path.as_path(), smoothing, &variables(&path)?)?;
+            mesh.is_smooth_by_default &= !is_told;
             mesh.transform(&transform);
             Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
         }
         Source::Model { path, smoothing, transform } => {
             let wanted: Vec<&str> = begun.table.materials.keys().map(String::as_str).collect();
-            let model = match begun.table.kind.get_ref().as_str() {
+            let mut model = match begun.table.kind.get_ref().as_str() {
                 "gltf" => models::gltf::read(&path, folders.all())?,
                 _ => models::obj::read(&path, smoothing, &wanted, &variables(&path)?)?,
             };
+            model.meshes.iter_mut().flatten().for_each(|part| part.mesh.is_smooth_by_default &= !is_told);
             Read::Model(model, transform)
         }
     })

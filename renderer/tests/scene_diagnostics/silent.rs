@@ -82,6 +82,33 @@ fn a_mesh_without_coordinates_is_warned_of_where_they_are_read() {
     assert_eq!(found("bare.obj", "matte").0, []);
 }
 
+/// A box and a flat fan, neither with normals: only the box has edges, until the scene or the file says where it is smooth.
+#[test]
+fn sharp_edges_that_look_smooth_are_warned_of() {
+    let corners: String = (0..8).map(|i| format!("v {} {} {}\n", i & 1, i >> 1 & 1, i >> 2)).collect();
+    let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+    let (plain, grouped) = (format!("{corners}{faces}"), format!("{corners}s off\n{faces}"));
+    let fan = "v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nf 1 2 3\nf 1 3 4\n";
+    let files = [("box.obj", plain.as_str()), ("grouped.obj", grouped.as_str()), ("fan.obj", fan)];
+    let found = |file: &str, more: &str| {
+        let shape = format!("[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\nfile = '{file}'\n{more}");
+        findings_with("box.toml", &format!("{CAMERA}{MATTE}{shape}"), &files)
+    };
+    let (list, rendered) = found("box.obj", "");
+    assert!(matches!(list[..], [("S0037", _)]), "{rendered}");
+    assert!(rendered.contains("100 % of its faces"), "{rendered}");
+    for (file, more) in [
+        ("box.obj", "crease_angle = 30\n"),
+        ("box.obj", "smooth = false\n"),
+        ("box.obj", "smooth = true\n"),
+        ("grouped.obj", ""),
+        ("fan.obj", ""),
+    ] {
+        let (list, rendered) = found(file, more);
+        assert_eq!(list, [], "{file} {more}: {rendered}");
+    }
+}
+
 /// At a million, 32-bit floats are 1/16 apart: a ball of a unit is no ball there. The camera may also look closely at something in a
 /// scene that is large as a whole.
 #[test]

@@ -1,0 +1,44 @@
+//! Meshes whose computed normals are smooth over sharp edges, though nobody asked for it.
+
+use super::codes;
+use super::context::Context;
+use crate::geometry::{Body, Geometry, TriangleMesh};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The cosine of 40°. At the edges of a box, computed normals lean by 45° or more; on a ball of eight segments, by 23°.
+const LEANING: f32 = 0.766;
+/// The share of faces with such a corner that is told.
+const TOLD: f32 = 0.01;
+
+/// Warns of them, once for each place in the scene file. `places` are the shapes', by their numbers.
+pub fn check(geometry: &Geometry, places: &[Range<usize>], context: &mut Context) {
+    let mut said = BTreeSet::new();
+    for group in 0..geometry.group_count() {
+        for (first, body) in geometry.bodies_of(group) {
+            let Body::Mesh(mesh) = body else { continue };
+            if !mesh.is_smooth_by_default {
+                continue;
+            }
+            let (share, place) = (leaning(mesh), &places[geometry.shape_of(first) as usize]);
+            if share > TOLD && said.insert(place.start) {
+                let message = format!(
+                    "the file gives no normals, so they are smooth over all edges, sharp ones included: {:.0} % of its faces have one",
+                    (100.0 * share).max(1.0)
+                );
+                let hint = "add `crease_angle = 30` for hard edges, or `smooth = true` to keep them";
+                context.warn(&codes::SHARP_EDGES, place.clone(), message, hint);
+            }
+        }
+    }
+}
+
+/// The share of faces on which a vertex's normal leans far from the face's own.
+fn leaning(mesh: &TriangleMesh) -> f32 {
+    let leans = |triangle: &usize| {
+        let own = mesh.geometric_normal(*triangle).normalize_or_zero();
+        mesh.indices[*triangle].iter().any(|&i| own.dot(mesh.normals[i as usize]) < LEANING)
+    };
+    let count = (0..mesh.indices.len()).filter(leans).count();
+    count as f32 / mesh.indices.len().max(1) as f32
+}
