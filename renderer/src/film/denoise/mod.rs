@@ -1,5 +1,4 @@
-//! Takes the noise out of a picture, guided by its layers: by the library Open Image Denoise where it is there, or by a
-//! filter of our own.
+//! Denoises a picture, guided by its layers: by the library Open Image Denoise where it is there, or by our own filter.
 
 mod builtin;
 mod fireflies;
@@ -19,7 +18,7 @@ pub const GUIDES: [Aov; 3] = [Aov::Albedo, Aov::Normal, Aov::Variance];
 /// The layer that keeps the light as it was.
 pub const NOISY: &str = "noisy";
 
-/// What takes the noise out.
+/// A denoiser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denoiser {
     /// Regression on the layers, which every build has.
