@@ -135,7 +135,7 @@ impl Picture {
         }
     }
 
-    /// The same with other light; what there was becomes the layer `noisy`.
+    /// The same with other light; the old light becomes the layer `noisy`.
     pub fn with_light(mut self, light: Vec<Vec3>) -> Picture {
         let before = std::mem::replace(&mut self.pixels, light);
         let aov = Aov::Output { name: NOISY.to_owned(), kind: OutputKind::Color };
