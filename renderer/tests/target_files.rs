@@ -119,7 +119,7 @@ fn every_format_is_a_target() {
     assert_same(&folder, "target = \"t.hdr\"");
 }
 
-/// The color of a target is that of what alpha covers, and alpha is its weight.
+/// The color of a target is the color without alpha, and alpha is its weight.
 #[test]
 fn alpha_of_targets_is_their_weight() {
     let folder = folder("alpha");
@@ -140,7 +140,7 @@ fn alpha_of_targets_is_their_weight() {
     assert!(said.contains("no pixel of") && said.contains("none.exr"), "{said}");
 }
 
-/// Masks count by their luminance and their alpha, and hide what is no number; one that cannot weigh is told by its name.
+/// Masks count by their luminance and their alpha, and hide pixels with NaN; the error about a bad mask names its file.
 #[test]
 fn masks_weigh_or_are_refused() {
     let folder = folder("masks");
