@@ -1,5 +1,5 @@
-//! The cause of a NaN or a missing term in a buffer: the terms that its sums left out, and the first buffer on the way
-//! to it with NaN or infinity.
+//! The cause of a NaN or a missing term in a buffer: the terms that its sums left out, and the first buffer with NaN or
+//! infinity.
 
 use super::run::{bindings, grid, make_room};
 use super::{BufferId, Graph, GraphError, NodeId, Source, Work};
@@ -81,8 +81,7 @@ impl Graph {
         found
     }
 
-    /// The earliest float that is not finite on the way to a buffer: in the buffer itself, else in an input of its
-    /// node, and so on.
+    /// Follows a NaN or infinity in a buffer back to its origin, through the inputs of nodes.
     pub fn not_finite_before(&self, buffer: BufferId) -> Option<NotFinite> {
         let mut found = self.not_finite(buffer)?;
         while let Some(earlier) = found.writer.and_then(|node| self.not_finite_input(node)) {

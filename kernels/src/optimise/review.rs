@@ -1,5 +1,5 @@
-//! Doubts about a fit that has taken all its steps: numbers at a bound, numbers without effect, and numbers of which
-//! only a combination is determined.
+//! Doubts about a fit that has taken all its steps. They name numbers at a bound, numbers without effect, and numbers
+//! of which only a combination is determined.
 //!
 //! A fit of few numbers is asked again around its end: by its loss, and by its gradient for the Hessian. All questions
 //! have the same random numbers, so noise that both answers share cancels. Directions along which the loss does not

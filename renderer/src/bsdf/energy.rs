@@ -15,8 +15,8 @@ use std::sync::LazyLock;
 /// about both ends, and the roughness above the least. `oracles/energy.rs` computes both.
 pub static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| ROUND_NODES.table().even_along([true, false]));
 
-/// The reflectance of facets that are stretched along the surface: by height, the angle from the rougher axis, the
-/// larger roughness, and the smaller one over it.
+/// The reflectance of anisotropic facets, by height, the angle from the rougher axis, the larger roughness, and the
+/// smaller one over it.
 pub static STRETCHED: LazyLock<Table<4, f32>> =
     LazyLock::new(|| STRETCHED_NODES.table().even_along([true, true, false, false]));
 

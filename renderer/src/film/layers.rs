@@ -23,8 +23,8 @@ pub enum Aov {
     Variance,
     /// How many samples the pixel has.
     Samples,
-    /// The part of the light from lights of a name: `light:` and the name. [`Aov::OTHER_LIGHT`] has the light that no
-    /// other such layer of the picture has.
+    /// Light from lights of a name: `light:` and the name. [`Aov::OTHER_LIGHT`] has the light that no other such layer
+    /// of the picture has.
     Light {
         layer: String,
     },

@@ -3,7 +3,7 @@
 //! Light sampling and lobes find the same light only if both read the same function. Light sampling misses nothing only
 //! if its table is made from that function. So scattered paths, and directions from light sampling, read one level
 //! bilinearly, for any number of samples: the finest that is not larger than [`MAX_SIDE`]. Camera rays, straight or in
-//! mirrors, read with the footprint of the pixel.
+//! mirrors, read with the pixel's footprint.
 //!
 //! **Rows by their solid angle.** Bilinear interpolation spreads a row evenly to both sides. On the sphere there is
 //! more room on the side farther from the pole. So a disc of R rows about the pole would gain 1/(12 R²) of its light, a
@@ -14,7 +14,7 @@
 //! t + t (1 − t) δ cot(θ)/4
 //! ```
 //!
-//! in place of t, which gives to each row the light of its solid angle, up to the third power of δ.
+//! in place of t. So each row has the light of its solid angle, up to the third power of δ.
 
 use super::latlong::LatLong;
 use crate::math::lanes::{Row, Row3, wide};
