@@ -10,7 +10,7 @@ mod sources;
 
 use std::path::{Path, PathBuf};
 
-/// What samples depend on beside the renderer's own sources, from the workspace.
+/// The files of the workspace on which samples depend, beside the renderer's own sources.
 const DECIDING: [&str; 4] = ["ssl-compiler/src", "ssl-compiler/std", "kernels/formats/src", "Cargo.lock"];
 
 fn main() {

@@ -1,4 +1,4 @@
-//! How fits end: they stop at a loss that is no number, and doubt what the targets do not determine.
+//! Ends of fits: they stop at a loss that is no number, and doubt numbers that the targets do not determine.
 
 use crate::job_files;
 use job_files::{Written, kept, options, scene};
@@ -71,7 +71,7 @@ fn terms_that_are_not_finite_stop_a_fit() {
     assert!(beside.findings().left_out > 0);
 }
 
-/// The message goes back to the launch that made what is no number.
+/// The message names the launch that made the NaN.
 #[test]
 fn a_loss_that_is_not_finite_is_led_back_to_its_cause() {
     let job = "

@@ -185,7 +185,8 @@ fn values_that_settings_leave_without_use_are_no_mistake() {
     }
 }
 
-/// A head that promises 3 · 10⁸ pixels is refused by what it promises, and by the length of the file where this cannot hold them.
+/// A head that promises 3 · 10⁸ pixels is refused by that size, or by the length of the file where this cannot hold
+/// them.
 #[test]
 fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
     let chunk = |name: &[u8], data: &[u8]| {

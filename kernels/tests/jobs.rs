@@ -355,7 +355,7 @@ fn points_that_end_stop_the_fit_and_keep_its_state() {
     let file = Written::new("infinite.toml", &text);
     let mut fit = build(&file.0, &Options::default());
     let ended = fit.run(&AtomicBool::new(false), &mut Kept::default());
-    // Sums leave out what is infinite, but a loss without such a term would be another one.
+    // Sums leave out infinite terms, but a loss without such a term would be another one.
     assert!(matches!(&ended, Err(FitError::Stopped(why)) if why.contains("index 0 adds inf")), "{ended:?}");
 }
 

@@ -40,7 +40,7 @@ const SCENE: &str = r#"
 const BUILTIN: &str = "--denoise=builtin";
 const LAYERS: &str = "albedo,normal,variance";
 
-/// What a command that goes well prints, and says beside it.
+/// The standard output of a successful command, and its standard error.
 #[track_caller]
 fn good(arguments: &[&str]) -> (String, String) {
     let out = shade(arguments);
@@ -83,7 +83,7 @@ fn a_render_keeps_the_noisy_picture_beside_the_clean_one() {
     // The threads change no byte.
     render("threads.exr", &[BUILTIN, "--threads", "3"]);
     assert!(folder.bytes("threads.exr") == folder.bytes("clean.exr"));
-    // The file has what is needed to do it again, or to do it later.
+    // The file has all layers for denoising again, or later.
     let (said, note) = good(&["denoise", &file("raw.exr"), "--denoiser", "builtin"]);
     assert!(said.contains("raw-denoised.exr") && note.is_empty(), "{said}{note}");
     assert!(lights(&folder, "raw-denoised.exr") == (clean.clone(), raw.clone()));
@@ -109,7 +109,7 @@ fn parts_and_resumed_renders_come_to_the_same_bytes() {
     let (said, _) = good(&["merge", &file("b.part"), &file("a.part"), "-o", &file("merged.exr"), BUILTIN]);
     assert!(said.contains("denoised by builtin"), "{said}");
     assert!(folder.bytes("merged.exr") == folder.bytes("whole.exr"));
-    // A checkpoint holds samples, not what is made of them.
+    // A checkpoint holds samples, not the picture made of them.
     render("resumed.exr", &["--spp", "4", "--keep-checkpoint"]);
     render("resumed.exr", &["--spp", "8", "--resume"]);
     render("longer.exr", &["--spp", "8"]);

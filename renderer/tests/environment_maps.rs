@@ -84,8 +84,8 @@ fn mean(loaded: &mut Loaded, seeds: u32) -> (f64, f64) {
     (mean, spread / f64::from(seeds * (seeds - 1)))
 }
 
-/// Light sampling, the lobes, and both with their weights integrate the same image: a look-up of another width by either would
-/// count the sun's rim twice, or never.
+/// Light sampling, the lobes, and both with their weights integrate the same image. A look-up of another width by
+/// either would count the sun's rim twice, or never.
 #[test]
 fn the_light_is_the_same_whoever_looks_for_it() {
     let folder = Folder::new();
@@ -142,13 +142,13 @@ fn floor(sampling: &str) -> String {
     )
 }
 
-/// Half of Σ L cos θ dω over the texels, over π: a ring of a row has the cosine's integral π (sin² θ₁ − sin² θ₀).
+/// Half of Σ L cos θ dω over the texels, over π. The cosine's integral over a ring of a row is π (sin² θ₁ − sin² θ₀).
 fn of_rows(height: u32, radiance: impl Fn(u32) -> f64) -> f64 {
     let sine = |y: u32| (std::f64::consts::PI * f64::from(y) / f64::from(height)).sin().powi(2);
     (0..height / 2).map(|y| 0.5 * radiance(y) * (sine(y + 1) - sine(y))).sum()
 }
 
-/// A lamp at the pole lights a floor by its solid angle, whatever the number of samples and whoever looks for it; with light
+/// A lamp at the pole lights a floor by its solid angle, for any number of samples and any sampling. With light
 /// sampling there is next to no noise.
 #[test]
 fn a_lamp_at_the_pole_is_as_bright_as_its_solid_angle() {

@@ -175,7 +175,7 @@ fn exit_codes_say_who_is_at_fault() {
     assert!(said.status.code() == Some(4) && text(&said.stderr).contains("J0012"), "{}", text(&said.stderr));
 }
 
-/// A loss that is no number is no success, however small the sum of the other terms is. What was there stays.
+/// A loss that is no number is no success, however small the sum of the other terms is. Existing files stay.
 #[test]
 fn a_loss_that_is_not_finite_ends_with_an_error() {
     let folder = Folder::new("fit-nan");

@@ -262,8 +262,8 @@ fn lit_floor(integrator: &str, mirror: bool) -> String {
     )
 }
 
-/// Light that the floor reflects is E cos θ ρ/π with ρ = ½ and cos θ = 0.8: above the limit all channels are scaled alike, so that
-/// the brightest has the limit. What a mirror shows of it has come by two bounces, half as bright.
+/// Light that the floor reflects is E cos θ ρ/π with ρ = ½ and cos θ = 0.8. Above the limit all channels are scaled
+/// alike, so that the brightest has the limit. Its reflection in a mirror has come by two bounces, half as bright.
 #[test]
 fn clamped_light_keeps_its_hue_and_its_limit() {
     let seen =

@@ -320,7 +320,7 @@ fn lights(kept: impl Fn(&str) -> bool) -> String {
     )
 }
 
-/// The layers of lights add up to the picture, whoever brings the light, clamped or not.
+/// The layers of lights add up to the picture, for every kind of light, clamped or not.
 #[test]
 fn layers_of_lights_add_up_to_the_picture() {
     let all = ["light:key", "light:rim", "light:sky", "light:sun", "light:panel", "light:other"];

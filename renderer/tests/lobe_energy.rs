@@ -42,7 +42,7 @@ fn outgoing(cosine: f32, azimuth: f32) -> Vec3 {
 const ROUGHNESSES: [f32; 10] = [0.0, 0.03, 0.035, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0];
 const COSINES: [f32; 6] = [1.0, 0.9, 0.6, 0.3, 0.1, 0.02];
 
-/// A white conductor, whatever the model of its color, returns all of the light.
+/// A white conductor with any model of its color returns all of the light.
 #[test]
 fn reflecting_lobes_return_all_light_at_every_roughness() {
     const N: [f32; 3] = [0.0, 0.0, 1.0];

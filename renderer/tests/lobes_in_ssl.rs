@@ -226,8 +226,9 @@ fn pass_the_harness(pair: &Pair, rows: &[Row]) {
     }
 }
 
-/// The most energy that a sample may carry, over what arrives. A facet that is seen reflects at most all, which is then scaled for light
-/// that meets several; parts that are drawn by their mean shares carry more where they reflect more than on the mean.
+/// The greatest energy of a sample, over the arriving energy. A facet that is seen reflects at most all, then scaled
+/// for multiple scattering. Parts that are drawn by their mean shares carry more where they reflect more than on the
+/// mean.
 fn greatest_weight(name: &str) -> f32 {
     match name {
         "Coat" | "Dielectric" | "Lambert" | "Mirror" | "Translucent" => 1.01,

@@ -287,7 +287,7 @@ fn a_command_checks_bsdfs_of_files() {
     let path = std::env::temp_dir().join(format!("own-bsdf-checked-{}.ssl", std::process::id()));
     std::fs::write(&path, CHECKED).expect("the temporary folder can be written");
     let file = path.display().to_string();
-    // The default is within bounds, and what is drawn is not.
+    // The default is within bounds, and drawn values are not.
     let (code, table, said) = shade(&["test", "--bsdf", "Bright", "--sets", "1", &file]);
     assert!(code == Some(0), "{table}{said}");
     let drawn = |seed: &str| shade(&["test", "--bsdf", "Bright", "--sets", "2", "--seed", seed, &file]);

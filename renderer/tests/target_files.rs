@@ -1,5 +1,5 @@
-//! Targets and masks of fits from every kind of file: what a file means is measured by the loss of a picture that is even and
-//! known. Where all that counts agrees with it, the loss is 0.
+//! Targets and masks of fits from every kind of file. The loss of an even and known picture measures the meaning of a
+//! file. Where all counted pixels agree with it, the loss is 0.
 
 use crate::ran;
 use ::exr::prelude::{
@@ -10,7 +10,7 @@ use image::{Rgb, Rgba};
 use ran::shade;
 use ssl_tests::temporary::Folder;
 
-/// Of the picture, and of what a file is to say where it counts.
+/// The color of the picture, and of a file's counted pixels.
 const COLOR: [f32; 3] = [0.5, 0.25, 0.125];
 
 /// An even picture of that light, and a job that compares it.
@@ -26,7 +26,7 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// The loss before the first step, or what is said.
+/// The loss before the first step, or the message.
 fn loss(folder: &Folder, view: &str) -> Result<f64, String> {
     let job = format!(
         "steps = 1\nsamples = 1\n[[views]]\n{view}\n[[fit]]\nparameters = \"materials.m.c\"\nrate = 1e-6\nlow = 0.001\nhigh = 1.0\n"
@@ -60,7 +60,7 @@ fn exr(folder: &Folder, name: &str, channels: &[(&str, f32)], (size, at): (usize
 
 const RGB: [(&str, f32); 3] = [("R", COLOR[0]), ("G", COLOR[1]), ("B", COLOR[2])];
 
-/// A crop counts where it has pixels; what lies beyond the picture is cut off.
+/// A crop counts where it has pixels; the part beyond the picture is cut off.
 #[test]
 fn crops_count_where_they_have_pixels() {
     let folder = folder("crops");
@@ -96,8 +96,8 @@ fn channels_are_known_by_all_their_names() {
     }
 }
 
-/// Formats of integers hold what is shown: 188, 137 and 99 of 255 are the light to within half a code. HDR is divided by its
-/// exposure, whoever wrote it.
+/// Formats of integers hold display values: 188, 137 and 99 of 255 are the light to within half a code. HDR is divided
+/// by its exposure, from every program.
 #[test]
 fn every_format_is_a_target() {
     let folder = folder("formats");
@@ -119,7 +119,7 @@ fn every_format_is_a_target() {
     assert_same(&folder, "target = \"t.hdr\"");
 }
 
-/// The color of a target is that of what alpha covers, and alpha is its weight.
+/// The color of a target is the color without alpha, and alpha is its weight.
 #[test]
 fn alpha_of_targets_is_their_weight() {
     let folder = folder("alpha");
@@ -140,7 +140,7 @@ fn alpha_of_targets_is_their_weight() {
     assert!(said.contains("no pixel of") && said.contains("none.exr"), "{said}");
 }
 
-/// Masks count by their luminance and their alpha, and hide what is no number; one that cannot weigh is told by its name.
+/// Masks count by their luminance and their alpha, and hide pixels with NaN; the error about a bad mask names its file.
 #[test]
 fn masks_weigh_or_are_refused() {
     let folder = folder("masks");

@@ -118,8 +118,8 @@ impl SourceFile {
     }
 }
 
-/// All files that a compilation has read. A copy shares them, since every compiled shader has one: copies of lists would take
-/// memory by the square of the number of shaders in a scene.
+/// All files that a compilation has read. A copy shares them, since every compiled shader has one. Copies of lists
+/// would take memory by the square of the number of shaders in a scene.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Arc<Vec<Arc<SourceFile>>>,
@@ -216,7 +216,7 @@ impl SourceMap {
 mod tests {
     use super::*;
 
-    /// A copy takes no memory by the file, and what is added to one of the two is not in the other.
+    /// A copy takes no memory by the file, and additions to one of the two are not in the other.
     #[test]
     fn copies_share_files() {
         let mut sources = SourceMap::new();

@@ -165,7 +165,7 @@ impl Probe {
         Probe { at, tangents: self.tangents.clone(), cotangents: self.cotangents.clone() }
     }
 
-    /// What the kernel for the tangents is given.
+    /// The inputs of the kernel for the tangents.
     fn forward(&self) -> Buffers {
         let mut given = self.at.clone();
         given.insert("s_in".to_owned(), self.at["s"].clone());
@@ -187,7 +187,7 @@ impl Probe {
     }
 }
 
-/// Two files with kernels and their derivatives that mean the same: what both give has the same bits, forwards and in reverse.
+/// Two files with kernels and their derivatives that mean the same: both give the same bits, forwards and in reverse.
 ///
 /// # Errors
 /// They differ, or a kernel is refused.

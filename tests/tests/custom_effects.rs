@@ -25,7 +25,7 @@ void load_back(in buffer<float> data, add buffer<float> bar, add buffer<float> r
 }
 ";
 
-/// One point with the data 5, 7, 11: the gradient by x = 3, what was added to `bar`, and both counts.
+/// One point with the data 5, 7, 11: the gradient by x = 3, the sums in `bar`, and both counts.
 fn swept(loss: &str) -> (f32, [f32; 3], [f32; 2]) {
     let source = format!(
         "{LOADER}{loss}
@@ -145,7 +145,7 @@ fn what_adds_and_gives_nothing_is_called_too() {
     assert_eq!(swept(&loss), (6.0, [1.0, 0.0, 1.0], [2.0, 2.0]));
 }
 
-/// The sweep of a gradient's gradient passes the loader, too: each of the two sweeps adds what it has for it.
+/// The sweep of a gradient's gradient passes the loader, too: each of the two sweeps adds its own part.
 #[test]
 fn each_sweep_of_a_gradients_gradient_adds() {
     let loss = format!(
@@ -157,7 +157,8 @@ fn each_sweep_of_a_gradients_gradient_adds() {
             return p.d;
         }}"
     );
-    // p.d is 2 · 5² x. The inner sweep adds x · 2y with y = 5 x, the outer one x · 10: y has the cotangent 2 · 5 there.
+    // p.d is 2 · 5² x. The inner sweep adds x · 2y with y = 5 x. The outer one adds x · 10: y has the cotangent 2 · 5
+    // there.
     assert_eq!(swept(&loss), (50.0, [120.0, 0.0, 0.0], [1.0, 2.0]));
 }
 

@@ -282,7 +282,7 @@ fn a_call_that_fits_nothing_lists_why_nearest_first() {
     assert!(found[0].notes.iter().all(|n| n.span.is_some()));
 }
 
-/// Sources, each with its only finding: a part of what is said, and a part of the hint.
+/// Sources, each with its only finding: a part of the message, and a part of the hint.
 const SAID: &[(&str, &str, &str)] = &[
     ("uniform float k; shader s(out float o) { o = k; }", "no `uniform`", "`shader main(float amount = 1.0, …)`"),
     ("texture2d map : register(t0);", "no semantics", "by names"),

@@ -253,7 +253,7 @@ fn a_boundary_that_is_left_out_of_a_gradient_is_found() {
     let wide = "float f(float t) { return integral(x in [0.0, 1.0], y in [0.0, 1.0]) {
         return sin(50.0 * x) * sin(70.0 * y) * 100.0 + (x + y < t ? 1.0 : 0.0); }; }
         test \"t\" { samples = 1; expect_integral_gradient(f(0.5), samples = 256, rel = 1e-6, abs = 1e-6); }";
-    // Then the gradient stands beside what differences tell, and how to learn more.
+    // Then the message has the gradient, the slope of differences, and a remedy.
     let reports = assert_fails(wide, "proves nothing");
     let message = &reports[0].failures[0].message;
     assert!(message.contains("reverse mode gives") && message.contains("`samples = 1024`"), "{message}");

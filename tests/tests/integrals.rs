@@ -133,7 +133,7 @@ fn conditions_that_coincide_by_chance_are_told_with_both_places() {
             "{messages:?}"
         );
     }
-    // Whatever the numbers are.
+    // For any numbers.
     for (t, factor) in [(0.5, 2.0), (0.5, 10.0), (0.7, 3.0), (0.3, 2.0), (0.2, 4.0), (0.9, 5.0), (0.1, 7.0)] {
         let s = t as f32 * factor as f32;
         let told = messages(&pair(

@@ -300,7 +300,7 @@ fn a_host_confines_imports_to_its_folders() {
     assert!(confined().read(Path::new("app/lib/a.ssl")).is_ok());
     let refused = confined().read(Path::new("other/b.ssl")).expect_err("it lies outside");
     assert_eq!(refused.kind(), io::ErrorKind::NotFound);
-    // A name that begins like that of a folder is not in it.
+    // A file whose name begins with a folder's name is not in it.
     assert!(Confined::new(Memory::new(&[("apples.ssl", "")]), ["app"]).read(Path::new("apples.ssl")).is_err());
 }
 

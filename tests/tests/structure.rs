@@ -459,7 +459,7 @@ fn every_file_of_tests_is_named_by_a_program() {
 
 #[test]
 fn no_test_is_skipped_without_being_counted() {
-    // `cargo xtask ci` runs all tests, those that take long and are ignored elsewhere included.
+    // `cargo xtask ci` runs all tests, also the long ones that are ignored elsewhere.
     const LONG: &str = "#[ignore = \"`cargo xtask ci` runs it in release\"]";
     let tasks = read(&root().join("xtask/src/ci.rs")) + &read(&root().join("xtask/src/shared_build.rs"));
     assert!(tasks.contains("shared_build::tests(true)") && tasks.contains("\"--run-ignored\", \"all\""));

@@ -10,8 +10,8 @@ type Step = (&'static str, fn() -> Outcome);
 
 /// Steps that compile nothing come first, then lints, then all that the shared build runs.
 ///
-/// The tests come last, as what nextest says of failures at its end then stands at the end of all output, where logs
-/// that are cut off still show it.
+/// The tests come last. So nextest's list of failures stands at the end of all output, where logs that are cut off
+/// still show it.
 const STEPS: &[Step] = &[
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
     ("book", book),
@@ -143,7 +143,7 @@ fn shade(arguments: &[&str]) -> Outcome {
     run(shared_build::program("shade", arguments))
 }
 
-/// All tests, with those that `cargo xtask test` leaves out, and larger samples of programs, floats and steps of fits.
+/// All tests, also the long ones, and larger samples of programs, floats and steps of fits.
 fn long_and_short_tests() -> Outcome {
     shared_build::note_missing_libraries();
     let mut command = shared_build::tests(true);

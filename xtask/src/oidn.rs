@@ -30,7 +30,7 @@ pub fn is_there() -> bool {
     folder().join("lib").join(PLAIN).exists()
 }
 
-/// Says what there is, and brings what is missing where it can. Nothing else depends on it.
+/// Reports the library, and installs it where it can. Nothing else depends on it.
 pub fn set_up() {
     let line = |state: &str, text: &str| println!("{state:<9} {:<14} {text}", "OIDN");
     let adds = || format!("{}: `--features oidn` denoises with it", folder().display());
@@ -58,7 +58,7 @@ fn bring() -> Outcome {
     command.env("PIP_ROOT_USER_ACTION", "ignore");
     run(command)?;
     let moved = take_libraries(&unpacked.join("pyoidn/oidn/lib"), &folder.join("lib"));
-    // What is left of the package is of no use; where it cannot be removed, it does no harm.
+    // The rest of the package is of no use; a failed removal does no harm.
     let _ = std::fs::remove_dir_all(&unpacked);
     moved.map_err(|e| format!("the library cannot be put into {}: {e}", folder.display()))
 }
@@ -84,7 +84,7 @@ fn is_of(name: &str, file: &str) -> bool {
     if file.ends_with('.') { name.starts_with(file) } else { name == file }
 }
 
-/// Gives a file another name beside its own, in place of what has it.
+/// Gives a file another name beside its own, and replaces the file of that name.
 #[cfg(unix)]
 fn link(file: &std::ffi::OsStr, other: &Path) -> std::io::Result<()> {
     // That nothing is there is usual.

@@ -1,7 +1,7 @@
 //! The one build behind `test`, `ci`, `prove` and the generated pages: one profile, all packages, one list of features.
 //!
-//! Cargo unites the features of the packages that a command selects. A step that selects one package has other
-//! features of shared crates than a step that selects all, and cargo compiles every crate again for it.
+//! Cargo unites the features of the packages that a command selects. A step that selects one package has other features
+//! of shared crates than a step that selects all. So cargo compiles every crate again for it.
 
 use super::commands::{has, root};
 use super::{Outcome, cargo_command, embree, llvm, oidn, skips};

@@ -45,7 +45,7 @@ pub fn take() -> Vec<String> {
     all
 }
 
-/// Prints what was skipped, and how much that is; nothing where there is nothing.
+/// Prints the skipped tests and their number; nothing if there are none.
 pub fn report(skipped: &[String]) {
     if skipped.is_empty() {
         return;

@@ -1,6 +1,6 @@
-//! Prints the errors of denoised pictures beside those of more samples: the table of docs/src/performance.md. Each is the mean
-//! over all pixels of (picture − reference)², as the mean of the channels, over the square of the reference's mean channel and 0.01. The
-//! reference has other random numbers.
+//! Prints the table of denoising errors in docs/src/performance.md: denoised pictures beside pictures of more samples.
+//! An error is the mean over pixels of mean((picture − reference)²) / (mean(reference)² + 0.01), with means over
+//! channels. The reference has other random numbers.
 //!
 //! `denoising [--samples N] [--reference N] [--size WIDTH] [SCENE…]`: scenes are names in `scenes/`; pictures have 16:9.
 
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 const SCENES: [&str; 4] = ["first-light", "glass", "lens", "lights"];
-/// So many times the samples, for what denoising is measured by.
+/// Factor between the samples of a noisy picture and of its undenoised competitor.
 const MORE: u32 = 16;
 
 fn main() -> ExitCode {

@@ -147,7 +147,7 @@ pub enum Words {
 /// The file of an array, whose last axis is the fastest.
 pub fn write(shape: &[usize], kind: Words, words: impl Iterator<Item = u32>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Memory takes whatever is written to it.
+    // Writes to memory do not fail.
     let _ = write_to(&mut bytes, shape, kind, words);
     bytes
 }

@@ -1,12 +1,12 @@
 //! The curve of sRGB (IEC 61966-2-1), the same to the bit on every machine.
 
-/// Light from what is encoded, both from 0 to 1.
+/// Decodes sRGB to linear light, both from 0 to 1.
 pub fn to_linear(s: f32) -> f32 {
     let s = f64::from(s);
     (if s <= 0.04045 { s / 12.92 } else { libm::pow((s + 0.055) / 1.055, 2.4) }) as f32
 }
 
-/// What encodes light, both from 0 to 1.
+/// Encodes linear light as sRGB, both from 0 to 1.
 pub fn from_linear(l: f32) -> f32 {
     let l = f64::from(l);
     (if l <= 0.003_130_8 { 12.92 * l } else { 1.055 * libm::pow(l, 1.0 / 2.4) - 0.055 }) as f32

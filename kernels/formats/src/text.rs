@@ -1,6 +1,6 @@
 //! Texts in UTF-8: a byte order mark in front of one is left out, and encodings that are not read are told by their names.
 
-/// What some editors write before a text in UTF-8.
+/// The byte order mark of UTF-8, which some editors write before a text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A text without its byte order mark.
@@ -8,7 +8,7 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// What is wrong with a text that begins so, if it is none that can be read line by line.
+/// The fault of a text with this beginning, if it cannot be read line by line.
 pub fn fault(beginning: &[u8]) -> Option<&'static str> {
     let utf_16 = "it is in UTF-16; save it as UTF-8";
     match beginning {

@@ -1,5 +1,5 @@
-//! Why a buffer is not what its nodes were to make of it: the terms that its sums left out, and the first buffer on the way
-//! to it that holds NaN or infinity.
+//! The cause of a NaN or a missing term in a buffer: the terms that its sums left out, and the first buffer with NaN or
+//! infinity.
 
 use super::run::{bindings, grid, make_room};
 use super::{BufferId, Graph, GraphError, NodeId, Source, Work};
@@ -22,8 +22,8 @@ pub struct NotFinite {
 }
 
 impl Graph {
-    /// A node that adds to sums on which a buffer depends, directly or not, and some of whose terms these left out when it last
-    /// ran; of several the one that ran first.
+    /// The first node whose terms a sum left out when it last ran, among all sums on which the buffer depends, directly
+    /// or not.
     pub fn left_out_before(&self, buffer: BufferId) -> Option<NodeId> {
         let (mut seen, mut open) = (vec![false; self.slots.len()], vec![buffer]);
         let mut guilty: Vec<usize> = Vec::new();
@@ -81,8 +81,7 @@ impl Graph {
         found
     }
 
-    /// A float that is not finite among what a buffer depends on: the buffer itself if it has one, or one that its node reads,
-    /// and so on, as far as there is one.
+    /// Follows a NaN or infinity in a buffer back to its origin, through the inputs of nodes.
     pub fn not_finite_before(&self, buffer: BufferId) -> Option<NotFinite> {
         let mut found = self.not_finite(buffer)?;
         while let Some(earlier) = found.writer.and_then(|node| self.not_finite_input(node)) {

@@ -239,10 +239,10 @@ impl Graph {
 
 type Statuses = SmallVec<[Status; MOST_TOGETHER]>;
 pub(super) type Bindings<'a> = SmallVec<[Binding<'a>; 16]>;
-/// What a node writes, in the order of its links.
+/// The outputs of a node, in the order of its links.
 type Written = SmallVec<[Buffer; 8]>;
 
-/// The bytes that a graph holds, of those that it may.
+/// The bytes that a graph holds, and their limit.
 pub(super) struct Held {
     limit: usize,
     bytes: usize,
@@ -260,7 +260,7 @@ pub(super) fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
     }
 }
 
-/// Gives the buffers that a kernel writes an element for each point, and those that it changes their start.
+/// Resizes written buffers to one element for each point, and copies their start into changed ones.
 pub(super) fn make_room(
     grid: Grid,
     links: &[Link],
@@ -272,7 +272,7 @@ pub(super) fn make_room(
     let points = grid.points().unwrap_or(0);
     let writes = || links.iter().filter(|link| link.writes().is_some());
     if let Some(Held { limit, bytes }) = held {
-        // What was taken out to be written is counted already.
+        // Buffers taken out to be written are counted already.
         let more = |buffer: &Buffer| Buffer::bytes(buffer.element(), points).saturating_sub(4 * buffer.words().len());
         let needed = written.iter().map(more).fold(*bytes, usize::saturating_add);
         if needed > *limit {
@@ -296,7 +296,7 @@ pub(super) fn make_room(
     Ok(())
 }
 
-/// For the last node of a pack, which may read what the others write.
+/// Bindings of the last node of a pack, which may read the outputs of the others.
 pub(super) fn bindings<'a>(
     nodes: &[Node],
     pack: &[usize],

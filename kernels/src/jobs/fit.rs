@@ -138,7 +138,7 @@ pub struct Fit {
     pub(super) history: Vec<Point>,
     pub(super) findings: Findings,
     pub(super) fingerprint: u64,
-    /// What a fit of few numbers is looked at by at its end.
+    /// The values at which a fit of few numbers starts, for the review at its end.
     pub(super) reviewed: Reviewed,
 }
 
@@ -244,7 +244,7 @@ impl Fit {
         }
     }
 
-    /// The names of the files that the fit will give, of those that are given again and again the first.
+    /// The names of the files that the fit will give; of repeated files, the first.
     pub fn files(&self) -> Vec<String> {
         let writes = self.writes.iter().map(|write| write.planned.name(0));
         writes.chain(self.plots().into_iter().map(|(name, _)| name.to_owned())).collect()

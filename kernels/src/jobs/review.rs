@@ -1,4 +1,4 @@
-//! What there is to doubt of a fit that has taken all its steps.
+//! Doubts about a fit that has taken all its steps.
 
 use super::codes;
 use super::fit::{Fit, Fitted};
@@ -32,7 +32,7 @@ pub(super) struct Reviewed {
 }
 
 impl Reviewed {
-    /// Of buffers that hold what the fit begins with.
+    /// For buffers that hold the start of the fit.
     pub fn of(graph: &Graph, fitted: &[Fitted], plan: &Plan) -> Reviewed {
         let paths: Vec<Vec<String>> = plan.fits.iter().map(|fit| plan.buffers[fit.buffer].paths.clone()).collect();
         let all: usize = fitted.iter().map(|fitted| graph.buffer(fitted.buffer).words().len()).sum();
@@ -78,8 +78,8 @@ fn place(buffer: &Buffer, word: usize) -> (usize, usize) {
 }
 
 impl Fit {
-    /// What there is to doubt of the values that the fit came to. Where they are few, it asks for losses and gradients around
-    /// them. The values, and what the fit reports, stay as they are.
+    /// Doubts about the final values of the fit. Where they are few, it asks for losses and gradients around them. The
+    /// values and the reports of the fit stay as they are.
     pub fn review(&mut self, cancel: &AtomicBool) -> Vec<Doubt> {
         if self.loss.is_none() || self.step() < self.steps() {
             return Vec::new();

@@ -127,7 +127,7 @@ impl Fit {
     }
 }
 
-/// Writes on, and sums up what it writes.
+/// Writes on, and takes the checksum.
 struct Summed<'a> {
     to: &'a mut dyn Write,
     sum: Xxh3,

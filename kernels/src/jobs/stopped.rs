@@ -1,10 +1,10 @@
-//! Why a fit does not go on, in words: which points of which launch, and what to do.
+//! The messages of fits that stop early: the points of a launch, and a remedy.
 
 use super::fit::FitError;
 use crate::graph::{BufferId, Graph, NodeId};
 use crate::kernel::{Control, Status};
 
-/// Which points ended, and what to do.
+/// The points that ended, and a remedy.
 pub(super) fn ended(name: &str, status: &Status, step: u64) -> String {
     let hint = match (status.out_of_fuel > 0, status.tape_full > 0) {
         (true, _) => "; `fuel` in the job sets what a point may spend on loops and calls",

@@ -89,7 +89,7 @@ fn note(kept: &mut Option<(usize, LeftOut)>, name: &str, terms: impl Iterator<It
     }
 }
 
-/// Looks at what points add, and adds nothing.
+/// Looks at the addends of points, and adds nothing.
 struct Finder<'a, 'b> {
     host: &'a dyn HostServices,
     bound: &'a Bound<'b>,

@@ -19,7 +19,7 @@ pub(super) fn eigen(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     ((0..n).map(|i| a[i][i]).collect(), v)
 }
 
-/// Each of them makes what is off the diagonal much smaller; ten suffice for any matrix.
+/// Each sweep makes the elements off the diagonal much smaller; ten suffice for any matrix.
 const SWEEPS: usize = 30;
 
 /// Makes the element (p, q) zero.

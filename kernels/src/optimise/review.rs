@@ -1,10 +1,10 @@
-//! What to doubt of a fit that has taken all its steps: numbers that a bound keeps from going on, numbers without effect, and
-//! numbers of which only a combination is determined.
+//! Doubts about a fit that has taken all its steps. They name numbers at a bound, numbers without effect, and numbers
+//! of which only a combination is determined.
 //!
-//! A fit of few numbers is asked again around its end: by its loss, and by its gradient for the Hessian. All questions have the
-//! same random numbers, so noise that both answers share cancels. Directions along which the loss does not change are
-//! eigenvectors of the Hessian, scaled to ones on its diagonal, whose eigenvalue is almost 0; losses to both sides confirm each.
-//! The scale makes a product of two numbers such a direction, whatever the size of its factors.
+//! A fit of few numbers is asked again around its end: by its loss, and by its gradient for the Hessian. All questions
+//! have the same random numbers, so noise that both answers share cancels. Directions along which the loss does not
+//! change are eigenvectors of the Hessian, scaled to ones on its diagonal, with an eigenvalue of almost 0. Losses to
+//! both sides confirm each. The scale makes a product of two numbers such a direction, for factors of any size.
 //!
 //! The analysis is local: numbers that are determined by more than one valley apart are not told.
 
@@ -37,7 +37,7 @@ pub trait Problem {
     fn gradient(&mut self, at: &[f32]) -> Option<Vec<f32>>;
 }
 
-/// What there is to doubt.
+/// A doubt about a finished fit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
     /// A number ended at a bound, behind which the loss would be smaller.
@@ -71,7 +71,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// What there is to doubt, and what to do.
+    /// The doubt, and a remedy.
     pub fn sentences(&self) -> (String, String) {
         match self {
             Doubt::AtBound { name, bound } => (
@@ -116,7 +116,7 @@ pub fn is_small(numbers: usize, steps: u64) -> bool {
     (1..=MOST).contains(&numbers) && numbers as u64 * STEPS <= steps
 }
 
-/// What there is to doubt of a fit that ended at these values.
+/// Doubts about a fit that ended at these values.
 pub fn review(problem: &mut dyn Problem, numbers: &[Number], end: &[f32]) -> Vec<Doubt> {
     let Some(loss) = problem.loss(end).filter(|loss| loss.is_finite()) else { return Vec::new() };
     let mut review = Review { problem, numbers, end, loss };
@@ -159,7 +159,7 @@ pub fn many_at_bound(name: &str, bounds: [f32; 2], end: impl Iterator<Item = f32
 const SMALL: f64 = 1e-3;
 /// An eigenvalue of the scaled Hessian, the mean of which is 1, that may be 0.
 const FLAT: f64 = 1e-2;
-/// The curvature along a flat direction, in that of its numbers taken one by one.
+/// The curvature along a flat direction, over the curvature along its numbers one by one.
 const CONFIRMED: f64 = 4e-3;
 
 impl Number {
@@ -176,7 +176,7 @@ struct Review<'a> {
 }
 
 impl Review<'_> {
-    /// By how much a number may be thought to change: what it moved, and not much less than it is.
+    /// The plausible change of a number: its change in the fit, and at least a tenth of its value.
     fn scale(&self, i: usize) -> f64 {
         let (end, start) = (f64::from(self.end[i]), f64::from(self.numbers[i].start));
         let scale = (end - start).abs().max(0.1 * end.abs());

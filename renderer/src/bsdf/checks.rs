@@ -1,4 +1,4 @@
-//! What every lobe must pass, check by check, with what is wrong instead of a panic.
+//! The checks that every lobe must pass; each gives its finding instead of a panic.
 
 use super::albedo::lattice;
 use super::harness::{MakeLobe, Pose, directions};
@@ -10,7 +10,7 @@ use std::f32::consts::TAU;
 use std::fmt;
 use std::ops::Deref;
 
-/// What keeps a check from passing.
+/// The reason why a check does not pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
     /// The lobe breaks the rule.
@@ -123,15 +123,15 @@ pub struct Limits {
     pub weight: f32,
 }
 
-/// A sample by the cosine weighs 25 where Lommel and Seeliger's law is seen at a hundredth above the horizon; one that weighs much more
-/// is a firefly.
+/// A cosine-weighted sample weighs 25 for Lommel and Seeliger's law at a hundredth above the horizon. A much heavier
+/// sample is a firefly.
 impl Default for Limits {
     fn default() -> Limits {
         Limits { albedo: 1.002, weight: 64.0 }
     }
 }
 
-/// What is right for a lobe alone: its distribution, and that its samples agree with it.
+/// The checks of a lobe alone: its distribution, and that its samples agree with it.
 pub fn distribution(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     chi_square(lobe, wo)?;
     sides(lobe, wo)?;
@@ -149,7 +149,7 @@ fn draw(i: u32) -> Vec2 {
     s.next_2d()
 }
 
-/// Which rows of cells a lobe reaches: those of z from −1 to 0, then those from 0 to 1.
+/// The rows of cells that a lobe reaches: z from −1 to 0, then from 0 to 1.
 fn rows(lobe: &dyn Scatter) -> std::ops::Range<usize> {
     match lobe.reach() {
         Reach::Transmits => 0..ROWS,
@@ -194,7 +194,7 @@ fn chi_square(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     Ok(())
 }
 
-/// The integral of the density, and whether half as many directions give the same: those of a narrow highlight miss it.
+/// The integral of the density, and whether half as many directions give the same: they miss a narrow highlight.
 fn density(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     let cells = rows(lobe).start * COLUMNS..rows(lobe).end * COLUMNS;
     let [fine, coarse] = [FINE, FINE / 2].map(|n| cells.clone().map(|c| cell_integral(lobe, wo, (c, n))).sum::<f64>());
@@ -242,8 +242,8 @@ fn sides(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     Ok(())
 }
 
-/// A sample's pdf is that of `pdf`, its weight `eval/pdf`, and both together are as each; it is refracted if it is on the
-/// other side.
+/// A sample's pdf equals `pdf`, its weight equals `eval/pdf`, and `eval_and_pdf` equals both. It is refracted if it is
+/// on the other side.
 fn agreement(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     for s in (0..500).filter_map(|i| lobe.sample(wo, draw(i))) {
         ensure!((s.wi.length() - 1.0).abs() < 1e-4, "a sample's direction {} is not of unit length", s.wi);
@@ -273,7 +273,7 @@ fn agreement(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     Ok(())
 }
 
-/// Whatever the lobe scatters its samples may find: where light is left to them, it would be lost else.
+/// Samples reach every direction that the lobe scatters to: otherwise light that only samples find would be lost.
 fn reached(lobe: &dyn Scatter, wo: Vec3) -> Verdict {
     for wi in directions().into_iter().flat_map(|wi| [wi, wi.truncate().extend(-wi.z)]) {
         let (value, pdf) = lobe.eval_and_pdf(wo, wi);

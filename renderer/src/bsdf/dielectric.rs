@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | transmittance | share of the refracted light that passes the surface, 0 to 1 per channel |
 //! | normal | unit shading normal |
-//! | ior | index of refraction of what lies behind the surface, over that in front; 1 to 10 |
+//! | ior | index of refraction behind the surface over the index in front; 1 to 10 |
 //!
 //! Fresnel's equations give the reflected and the refracted share. Refracted radiance scales with the square of the index,
 //! as its solid angle does (Veach 1997, 5.2). The normal tells inside from outside, so meshes must be closed. Light samples do

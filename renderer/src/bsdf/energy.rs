@@ -4,24 +4,24 @@
 //! Tables hold the directional albedos of light that is scattered once. Their nodes are means over visible normals and stand in
 //! `energy.bin`, which `energy_tests.rs` computes.
 //!
-//! Directions are looked up where facets are stretched to a roughness of 1: slopes that are small scatter the same share towards all
-//! directions that are stretched to the same one, so tables vary slowly down to the least roughness.
+//! Directions are looked up where facets are stretched to a roughness of 1. Small slopes scatter the same share towards
+//! all directions that are stretched to the same one. So tables vary slowly down to the least roughness.
 
 use crate::math::Table;
 use glam::Vec2;
 use std::sync::LazyLock;
 
-/// What facets that mirror everything reflect. Its coordinates are the height of the direction, which is even about both ends, and the
-/// roughness above the least: `oracles/energy.rs` says how both are computed.
+/// The reflectance of facets that mirror everything. Its coordinates are the height of the direction, which is even
+/// about both ends, and the roughness above the least. `oracles/energy.rs` computes both.
 pub static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| ROUND_NODES.table().even_along([true, false]));
 
-/// Likewise of facets that are stretched along the surface: by height, the angle from the rougher axis, the larger roughness, and
-/// the smaller one over it.
+/// The reflectance of anisotropic facets, by height, the angle from the rougher axis, the larger roughness, and the
+/// smaller one over it.
 pub static STRETCHED: LazyLock<Table<4, f32>> =
     LazyLock::new(|| STRETCHED_NODES.table().even_along([true, true, false, false]));
 
-/// What facets of a dielectric reflect and refract, by height, roughness and what the index reflects, seen from where the index is lower, and from
-/// where it is higher.
+/// The reflectance and transmittance of facets of a dielectric, by height, roughness and the index's reflectance. The
+/// first table is seen from the lower index, the second from the higher.
 pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(0));
 pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(2));
 
@@ -33,7 +33,7 @@ pub(super) struct Nodes<const N: usize> {
 
 pub(super) const ROUND_NODES: Nodes<2> = Nodes { from: 0, sizes: [32, 24] };
 pub(super) const STRETCHED_NODES: Nodes<4> = Nodes { from: ROUND_NODES.end(), sizes: [24, 7, 14, 12] };
-/// What is reflected and refracted into glass, then out of it.
+/// The reflectance and transmittance into glass, then out of it.
 pub(super) const GLASS_NODES: [Nodes<3>; 4] = {
     const FIRST: usize = STRETCHED_NODES.end();
     const SIZES: [usize; 3] = [32, 16, 24];

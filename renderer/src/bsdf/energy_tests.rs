@@ -52,8 +52,8 @@ fn mean_reflected(facets: &Ggx, o: Vec3) -> f32 {
     mean(sides, |u| Vec2::new(facets.sample(o, u).map_or(0.0, |s| facets.weight(o, s.wi)), 0.0)).x
 }
 
-/// Over facets on both sides of the plane of `o`, or on one of them: the other is its image where both axes are as rough and `o` is above
-/// x.
+/// The mean over facets on both sides of the plane of `o`, or on one of them. The other is its image where both axes
+/// are as rough and `o` is above x.
 fn mean(sides: u32, of: impl Fn(Vec2) -> Vec2) -> Vec2 {
     const POINTS: u32 = 8192;
     let width = Vec2::new(0.5 * sides as f32, 1.0);
@@ -61,7 +61,7 @@ fn mean(sides: u32, of: impl Fn(Vec2) -> Vec2) -> Vec2 {
 }
 
 impl<const N: usize> Nodes<N> {
-    /// What the node of this number in the file should be.
+    /// The expected value of this node in the file.
     fn computed(&self, node: usize, value: impl Fn([f32; N]) -> f32) -> f32 {
         let mut rest = node - self.from;
         value(self.sizes.map(|size| {
@@ -106,7 +106,7 @@ fn the_file_holds_the_integrals() {
     GLASS_NODES.iter().zip(glass).for_each(|(nodes, value)| nodes.check(value));
 }
 
-/// Seen straight from above, the roughest facets reflect 1 − ln 2 once, and what is smooth reflects all.
+/// Seen straight from above, the roughest facets reflect 1 − ln 2 once, and smooth ones reflect all.
 #[test]
 fn the_ends_have_closed_forms() {
     assert!((ROUND.at([1.0, 1.0]) - (1.0 - 2.0_f32.ln())).abs() < 3e-4, "{}", ROUND.at([1.0, 1.0]));

@@ -6,14 +6,15 @@
 //! | reflectance | tint of the reflected light, 0 to 1 per channel; white is physical, black is a surface that only refracts |
 //! | transmittance | tint of the refracted light, 0 to 1 per channel |
 //! | normal | unit shading normal |
-//! | ior | index of refraction of what lies behind the surface, over that in front; 1.02 to 10 |
-//! | roughness | 0 to 1; GGX's α is its square. Up to 0.0316, where α would be below 0.001, the lobe is specular |
+//! | ior | index of refraction behind the surface over the index in front; 1.02 to 10 |
+//! | roughness | 0 to 1; GGX's α is its square. Up to 0.0316 (α < 0.001), the lobe is specular |
 //!
-//! [GGX microfacets](super::ggx) reflect and refract by Fresnel's equations (Walter et al. 2007): a sample draws the facet first. The
-//! lobe [compensates](super::energy) for light that meets several of them, so rough glass loses no light: within 0.2 % from
-//! outside, and 0.8 % from inside, or 1.2 % with an index below 1.1. It scales what is scattered once (Turquin 2019), at most by 2; the rest leaves evenly. So no sample carries more
-//! than 4 times its share of the energy. The lobe is not reciprocal. At a roughness up to 0.0316 it is specular. Refracted radiance scales
-//! with the square of the index. As for `Dielectric`, the normal tells inside from outside, so meshes must be closed.
+//! [GGX microfacets](super::ggx) reflect and refract by Fresnel's equations (Walter et al. 2007). A sample draws the
+//! facet first. The lobe [compensates](super::energy) for multiple scattering. Rough glass keeps all energy within
+//! 0.2 % from outside, and 0.8 % from inside, or 1.2 % with an index below 1.1. The lobe scales single scattering
+//! (Turquin 2019), by at most 2; the rest leaves evenly. So no sample carries more than 4 times its share of the
+//! energy. The lobe is not reciprocal. At a roughness up to 0.0316 it is specular. Refracted radiance scales with the
+//! square of the index. As for `Dielectric`, the normal tells inside from outside, so meshes must be closed.
 
 use super::SHADING_NORMAL;
 

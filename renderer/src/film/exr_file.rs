@@ -1,4 +1,4 @@
-//! An OpenEXR file that is read to get other light: all else in it, its channels and what it says of itself, stays.
+//! An OpenEXR file that gets new light: all other channels and attributes stay.
 
 use super::denoise::{NOISY, Noisy};
 use super::exr_header;
@@ -20,7 +20,7 @@ const XYZ: [&str; 3] = ["X", "Y", "Z"];
 
 impl ExrFile {
     /// # Errors
-    /// In words for the user: what is damaged, or what of the format is not read.
+    /// In words for the user: the damage, or the feature of the format that is not read.
     pub fn decode(bytes: &[u8]) -> Result<ExrFile, String> {
         let header = MetaData::read_from_buffered(Cursor::new(bytes), true).map_err(|e| e.to_string())?;
         let [header] = &header.headers[..] else {
@@ -51,7 +51,7 @@ impl ExrFile {
         Ok(ExrFile { image })
     }
 
-    /// Width and height of what is stored.
+    /// Width and height of the stored picture.
     pub fn size(&self) -> (usize, usize) {
         let size = self.image.layer_data.size;
         (size.x(), size.y())
@@ -87,7 +87,7 @@ impl ExrFile {
         &self.image.layer_data.channel_data.list
     }
 
-    /// Puts light in the place of what there is, which stays as the layer `noisy` unless there is one.
+    /// Replaces the light. The old light stays as the layer `noisy` unless there is one.
     pub fn set_light(&mut self, pixels: &[Vec3], denoiser: &str) {
         let mut list = self.channels().to_vec();
         let keeps = self.colors(NOISY, RGB).is_none();
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!((noisy.size, &noisy.light), ((4, 3), &picture().pixels));
         assert_eq!(noisy.missing(), ["normal", "variance"]);
         file.set_light(&[Vec3::ONE; 12], "builtin");
-        // Once more: the layer is that of the first time.
+        // Once more: the layer keeps the light of the first time.
         file.set_light(&[Vec3::splat(2.0); 12], "builtin");
         let again = ExrFile::decode(&file.encode().expect("it can be encoded")).expect("a whole file");
         assert_eq!(again.noisy().map(|n| n.light), Some(picture().pixels));

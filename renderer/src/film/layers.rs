@@ -23,8 +23,8 @@ pub enum Aov {
     Variance,
     /// How many samples the pixel has.
     Samples,
-    /// Of the light, that which comes from lights of a name: `light:` and the name. [`Aov::OTHER_LIGHT`] has what no other such
-    /// layer of the picture has.
+    /// Light from lights of a name: `light:` and the name. [`Aov::OTHER_LIGHT`] has the light that no other such layer
+    /// of the picture has.
     Light {
         layer: String,
     },

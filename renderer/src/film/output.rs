@@ -143,7 +143,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     write_whole_by(path, |to| to.write_all(bytes))
 }
 
-/// The same for what is written piece by piece.
+/// As [`write_whole`], piece by piece.
 pub fn write_whole_by(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -163,14 +163,14 @@ pub fn write_whole_by(
     })
 }
 
-/// Writes a file beside its final name first, sees to it that it is on the disk, then renames it: whatever happens at
-/// whatever moment, there is the old file or the new one. A link stays, as with [`write_whole`]. What an interruption leaves beside is always named alike, so
-/// that there is never more than one of it.
+/// Writes a file beside its final name, syncs it to the disk, then renames it. After an interruption at any moment,
+/// there is the old file or the new one. A link stays, as with [`write_whole`]. Leftovers of interruptions always have
+/// the same name, so there is never more than one.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     write_durably_by(path, |to| to.write_all(bytes))
 }
 
-/// The same for what is written piece by piece.
+/// As [`write_durably`], piece by piece.
 pub fn write_durably_by(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -198,7 +198,7 @@ pub fn write_durably_by(
 /// Removes what `write_durably` wrote and may have left.
 pub fn remove_durable(path: &Path) {
     let Ok(behind) = followed(path) else { return };
-    // What is not there need not be removed, and what cannot be removed does no harm.
+    // A missing file need not be removed, and a failed removal does no harm.
     let _ = std::fs::remove_file(&behind);
     let _ = std::fs::remove_file(beside_path(&behind));
 }
@@ -226,7 +226,7 @@ fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// What a path leads to, link by link, also where nothing is there yet.
+/// The target of a path, link by link, also where nothing is there yet.
 ///
 /// # Errors
 /// Links lead round in a circle.

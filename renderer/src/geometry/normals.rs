@@ -56,8 +56,8 @@ fn fill(normals: &mut [Vec3], mesh: &TriangleMesh, groups: &[u32]) {
     normals.iter_mut().filter(|n| **n == Vec3::ZERO).for_each(|n| *n = Vec3::Y);
 }
 
-/// As [`complete`], for a mesh whose triangles share no vertices: only faces count whose normals have at least this cosine with that
-/// of the vertex's own face.
+/// As [`complete`], for a mesh whose triangles share no vertices. A face counts only if its normal has at least this
+/// cosine with the normal of the vertex's own face.
 pub fn creased(mesh: &mut TriangleMesh, groups: &[u32], cosine: f32) {
     let mut normals = std::mem::take(&mut mesh.normals);
     normals.resize(mesh.positions.len(), Vec3::ZERO);
@@ -161,7 +161,7 @@ mod tests {
             let close = mesh.normals.iter().zip(expected).all(|(n, e)| (*n - e).length() < 1e-5);
             assert!(close, "{degrees}: {:?} {expected:?}", mesh.normals);
         }
-        // Those of a file stay, and groups part what the angle would not.
+        // Normals of a file stay, and groups part faces that the angle would join.
         let mut mesh = strip();
         mesh.normals = vec![Vec3::X, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO];
         creased(&mut mesh, &[1, 2], -1.0);

@@ -8,9 +8,9 @@ use glam::{Vec2, Vec3};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
-/// missing texture coordinates are 0; missing normals are computed, smooth within the groups of the file's `s` statements. With
-/// [`Smoothing::Flat`], every face gets its own normal, whatever the file says.
+/// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out; missing texture
+/// coordinates are 0; missing normals are computed, smooth within the groups of the file's `s` statements. With
+/// [`Smoothing::Flat`], every face gets its own normal; normals and groups of the file have no effect.
 ///
 /// The error is a sentence for the user.
 pub fn load<T: Text + ?Sized>(text: &T, smoothing: Smoothing, variables: &OnVertices) -> Result<TriangleMesh, String> {

@@ -19,8 +19,8 @@ pub struct Arriving {
     pub from: LightName,
 }
 
-/// Adds light to a path, no more than the scene lets arrive at once, and to the layer of its light. What is no number counts as
-/// black, and is told by false.
+/// Adds light to a path, no more than the scene lets arrive at once, and to the layer of its light. Light that is no
+/// number counts as black, and gives false.
 #[must_use]
 pub fn deliver(scene: &Scene, path: &mut Path, recorded: &mut Recorded, arriving: &Arriving) -> bool {
     let light = scene.integrator.clamp.limit(arriving.light, arriving.bounces);

@@ -76,7 +76,7 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     Known(Vec3),
-    /// A disk in the sky that a path saw, by its number, and what of it counts.
+    /// A disk in the sky that a path saw, by its number, and its counted radiance.
     Sun(u32, Vec3),
     /// A direction, by its number.
     Environment(u32),

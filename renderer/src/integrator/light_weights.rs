@@ -171,8 +171,9 @@ impl Vertex<'_> {
         }
     }
 
-    /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. That of a shape is
-    /// read with the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
+    /// The source of a sample's radiance; lookups that depend on the place come later, for many at once. A shape's
+    /// radiance is read with the footprint of a sample of the lobes in that direction, for which their density is
+    /// `lobe_pdf`.
     fn source(&self, radiance: &Radiance, wi: Vec3, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
         match radiance {
             Radiance::Constant { radiance, .. } => Source::Known(*radiance),

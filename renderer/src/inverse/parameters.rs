@@ -133,8 +133,8 @@ pub fn choose(all: &[Parameter], pattern: &str) -> Result<Vec<Parameter>, String
     })
 }
 
-/// Why nothing that a pattern names can be fitted, where [`choose`] gave this hint: there is no such thing, or it cannot be
-/// fitted. Beside it stands what to do.
+/// Why nothing that a pattern names can be fitted, where [`choose`] gave this hint: there is no such thing, or it
+/// cannot be fitted. The second text is a remedy.
 pub fn not_chosen(scene: &Scene, pattern: &str, hint: String) -> (String, String) {
     let of_material = pattern.strip_prefix("materials.").and_then(|rest| rest.split_once('.'));
     let parameter = of_material.and_then(|(name, parameter)| {

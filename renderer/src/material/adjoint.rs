@@ -159,7 +159,7 @@ fn is_differentiable(parameter: &ParameterDesc) -> bool {
 }
 
 impl Material {
-    /// What the shader takes, but for textures.
+    /// The parameters of the shader, without textures.
     pub fn described_parameters(&self) -> impl Iterator<Item = &ParameterDesc> {
         self.shader.interface().parameters.iter()
     }

@@ -1,4 +1,4 @@
-//! What a material leaves for surfaces that stand somewhere, without a scene: for checks of its lobes.
+//! Closures of a material on placed surfaces without a scene: for checks of its lobes.
 
 use super::{Material, Scratch, ShadingPoint, Space, Spaces, Surroundings};
 use crate::bsdf::harness::Pose;

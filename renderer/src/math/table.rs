@@ -2,8 +2,9 @@
 
 use std::ops::{Add, Mul};
 
-/// Values at the nodes of a grid over the unit cube of `N` dimensions. Between them, along each axis, a cubic goes through both
-/// neighbours with the slopes of their neighbours' chords (Catmull and Rom 1974): values and slopes are continuous.
+/// Values at the nodes of a grid over the unit cube of `N` dimensions. Between them, along each axis, a cubic goes
+/// through both neighbours with the slopes of their neighbours' chords (Catmull and Rom 1974). So values and slopes are
+/// continuous.
 #[derive(Clone, Debug)]
 pub struct Table<const N: usize, T> {
     sizes: [usize; N],
@@ -47,8 +48,8 @@ impl<const N: usize, T: Copy + Default + Add<Output = T> + Mul<f32, Output = T>>
         self.sum(x, |axis, along| if axis == by { cubic_slope(along).map(|w| w * steps) } else { cubic(along) })
     }
 
-    /// The sum over the four nodes along each axis around a point. By axis, and by how far the point is along the cell there,
-    /// what the nodes count.
+    /// The sum over the four nodes along each axis around a point. `counts` gives the weights of the nodes, by axis and
+    /// by the place of the point along the cell there.
     #[inline(always)]
     fn sum(&self, x: [f32; N], counts: impl Fn(usize, f32) -> [f32; 4]) -> T {
         let (mut stride, mut steps) = (1, [([0; 4], [0.0; 4]); N]);
@@ -88,7 +89,7 @@ fn cubic_slope(x: f32) -> [f32; 4] {
     [-0.5 + 2.0 * x - 1.5 * x2, 4.5 * x2 - 5.0 * x, 0.5 + 4.0 * x - 4.5 * x2, 1.5 * x2 - x]
 }
 
-/// Hands the weight of a node beyond the grid to those that say what stands there.
+/// Hands the weight of a node beyond the grid to the nodes that determine its value.
 fn inside([before, mut near, mut far, behind]: [f32; 4], below: usize, size: usize, even: bool) -> [f32; 4] {
     let (mut first, mut last) = (before, behind);
     if below == 0 {
@@ -144,7 +145,7 @@ mod tests {
         assert!((table.slope([1.5, y, z], 1) - (-2.0 + 3.0 * z)).abs() < 1e-5);
     }
 
-    /// A parabola everywhere, and what is even where a table says so; slopes are those of the values.
+    /// A parabola everywhere, and an even wave where a table is even; slopes match the values.
     #[test]
     fn parabolas_are_met_exactly_and_even_ends_are_flat() {
         let parabola = Table::new([3, 6], |[x, y]: [f32; 2]| x * x - x + 3.0 * y * y);

@@ -19,7 +19,7 @@ pub struct BadAov {
     pub hint: String,
 }
 
-/// Those of the scene file; what is wrong is said.
+/// The layers of the scene file; faults are reported.
 pub(super) fn read(
     names: &[Spanned<String>],
     (materials, lights): (&[Material], &[String]),
@@ -35,8 +35,8 @@ pub(super) fn read(
     })
 }
 
-/// What names stand for: layers that there always are, those of lights, or else `out` parameters of the materials' shaders. `lights`
-/// are the names of lights.
+/// Resolves names to layers: built-in layers, layers of lights, or else `out` parameters of the materials' shaders.
+/// `lights` are the names of lights.
 pub fn resolve(names: &[&str], materials: &[Material], lights: &[String]) -> Result<Vec<Aov>, BadAov> {
     let mut aovs: Vec<Aov> = Vec::new();
     for (index, name) in names.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Scenes that are small for how far from the origin they stand: world coordinates are 32-bit floats, whose steps grow with the
-//! coordinate, and surfaces are off by so much.
+//! Scenes that are small for their distance from the origin. World coordinates are 32-bit floats, whose steps grow with
+//! the coordinate, and surfaces are off by so much.
 
 use super::codes;
 use super::context::Context;
@@ -8,12 +8,12 @@ use crate::geometry::Geometry;
 use glam::Vec3;
 use ssl_compiler::diagnostics::{Diagnostic, Severity};
 
-/// Steps of coordinates that a scene, or the way from the camera to what it looks at, must be across. With a thousand, a
-/// closed room of matte and glassy surfaces is a hundredth off at most.
+/// The least number of coordinate steps across a scene, or from the camera to its target. With a thousand, a closed
+/// room of matte and glassy surfaces is a hundredth off at most.
 const STEPS: f32 = 1000.0;
 
-/// Warns where the whole scene is fewer steps across, or what the camera looks at is fewer steps away; `aimed` says whether the scene
-/// names that point.
+/// Warns where the whole scene is fewer steps across, or the camera's target is fewer steps away. `aimed` tells whether
+/// the scene names that target.
 pub fn check(geometry: &Geometry, view: &View, aimed: bool, context: &mut Context) {
     let whole = geometry.bounds().and_then(|(low, high)| {
         let extent = (high - low).length();

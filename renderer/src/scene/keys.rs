@@ -113,8 +113,8 @@ pub fn is_named(table: &str) -> bool {
     ROOT.iter().any(|(_, holds)| matches!(holds, Holds::Named(name) if *name == table))
 }
 
-/// Whether a scene may have a key at this path, such as `camera.position` or `shapes.pot.translate`, whatever the name of its
-/// table.
+/// Whether a scene may have a key at this path, such as `camera.position` or `shapes.pot.translate`, for any name of
+/// its table.
 pub fn is_key(path: &str) -> bool {
     let mut steps = path.split('.');
     let holds = steps.next().and_then(|root| ROOT.iter().find(|(name, _)| *name == root)).map(|(_, holds)| holds);

@@ -8,8 +8,8 @@ use super::{Layout, Wrap};
 use glam::Vec4;
 
 impl TextureSystem {
-    /// From now on holds a texture in memory: 16 bytes for each texel of each level. Its coarser levels are made from the finest
-    /// by `filter`, whatever its file has. UDIM sets, and what could not be read, stay as they are.
+    /// From now on holds a texture in memory: 16 bytes for each texel of each level. Its coarser levels are made from
+    /// the finest by `filter`, not read from its file. UDIM sets and unreadable textures stay as they are.
     pub fn hold(&mut self, texture: u32, filter: MipFilter) {
         let Some(Some(Look::One(found))) = self.textures.get(texture as usize) else { return };
         let (width, height) = found.size(0);

@@ -93,7 +93,7 @@ struct Image {
     texels: Vec<Vec4>,
 }
 
-/// The next level, each texel the mean of what it covers, also where a side is odd.
+/// The next level, each texel the mean of the texels that it covers, also where a side is odd.
 fn half(from: &Image, filter: MipFilter) -> Image {
     let (width, height) = ((from.width / 2).max(1), (from.height / 2).max(1));
     // These filters do not reach beyond the sides.

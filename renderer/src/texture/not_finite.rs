@@ -1,10 +1,10 @@
-//! Texels that are NaN or infinite. Filters would spread them over all levels, and one of them would be a whole picture, so each
-//! number counts as one that is finite: +∞ as the largest number of a half float, which is where infinities in pictures come
-//! from, and −∞ and NaN as 0. Who converts an image replaces them, and the file that is made says how many there were.
+//! Texels that are NaN or infinite. Filters would spread them over all levels, and one of them would be a whole
+//! picture. So each such number is replaced: +∞ by the largest half float, where infinities in pictures come from, and
+//! −∞ and NaN by 0. Conversion replaces them, and the new file holds their number.
 
 use std::fmt;
 
-/// What +∞ counts as.
+/// The replacement of +∞.
 pub const LARGEST: f32 = 65504.0;
 
 /// The number that counts in place of another.
@@ -51,7 +51,7 @@ impl NotFinite {
     }
 }
 
-/// What such texels count as, for messages.
+/// The replacements of such texels, for messages.
 pub const COUNTS_AS: &str =
     "infinity counts as 65504 there, NaN and minus infinity as 0; make the image anew without them";
 

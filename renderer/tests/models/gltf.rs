@@ -102,7 +102,7 @@ fn instances_stand_where_their_attributes_say() {
     assert!(said.contains("not equally many"), "{said}");
 }
 
-/// A node without extent, and what stands below it, cover nothing; the rest of the file is shown.
+/// A node without extent, and all nodes below it, cover nothing; the rest of the file is shown.
 #[test]
 fn nodes_without_extent_are_left_out_by_their_names() {
     let mut w = Writer::empty();

@@ -219,7 +219,7 @@ fn colors_of_images_are_srgb_whatever_they_say() {
     }
 }
 
-/// White with alpha 0 in every other texel: alpha of what is opaque means nothing, also where texels are averaged.
+/// White with alpha 0 in every other texel: alpha of opaque colors means nothing, also where texels are averaged.
 #[test]
 fn alpha_of_opaque_colors_means_nothing() {
     let of = |mode: &str| {

@@ -205,7 +205,8 @@ fn a_line_may_name_several_libraries() {
 const ASIDE: &str =
     "[[lights]]\ntype = \"distant\"\ndirection = [-1, 0, -1]\nirradiance = [3.1415927, 3.1415927, 3.1415927]\n";
 
-/// What scatters shows Kd cos 45° of the light; a polished metal nothing, and a rough one something. Maps multiply the factors.
+/// A scattering surface shows Kd cos 45° of the light; a polished metal nothing, and a rough one something. Maps
+/// multiply the factors.
 #[test]
 fn metals_and_roughness_are_taken_over() {
     let scattered = 0.5 * std::f32::consts::FRAC_1_SQRT_2;
@@ -231,7 +232,8 @@ fn metals_and_roughness_are_taken_over() {
     assert!(pixels[24][0] > 0.02 && pixels[31][0] < 0.01, "{:?} {:?}", pixels[24], pixels[31]);
 }
 
-/// A normal that is bent to the light shows all of it, less what is lost below the surface and returned about its own normal, at 45°.
+/// A normal bent to the light shows all of it, less the light lost below the surface and returned about its own normal,
+/// at 45°.
 #[test]
 fn normal_maps_are_taken_over() {
     let folder = folder("newmtl left\nKd 1\nillum 1\nnorm bent.png\nnewmtl right\nKd 1\nillum 1\n");
@@ -242,7 +244,7 @@ fn normal_maps_are_taken_over() {
     shows(&pixels, 0.01, |x, _| if x < 0.0 { [bent; 3] } else { [cosine; 3] });
 }
 
-/// Before a sky of 1, a black surface shows what it lets through.
+/// Before a sky of 1, a black surface shows its transparency.
 #[test]
 fn transparency_is_the_rest_of_dissolving() {
     let folder = folder("newmtl left\nKd 0\nTr 0.75\nnewmtl right\nKd 0\nd 0.5\nTr 0.1\n");

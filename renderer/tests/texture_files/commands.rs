@@ -78,7 +78,7 @@ fn outputs_that_cannot_be_written_are_found_before_the_work() {
     }
 }
 
-/// The numbers that are replaced are those that the warning tells of; all others stay as they are, to the bit.
+/// The replaced numbers are the numbers in the warning; all others stay as they are, to the bit.
 #[test]
 fn texels_that_are_not_finite_are_replaced_and_told() {
     let folder = Folder::new("odd");

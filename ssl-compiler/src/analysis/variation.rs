@@ -19,7 +19,7 @@ pub struct Variation {
     varies: Vec<Vec<bool>>,
 }
 
-/// What varies by itself: globals with partials, and these words of the parameter block.
+/// The sources of variation: globals with partials, and these words of the parameter block.
 struct Given<'a>(&'a [Range<usize>]);
 
 impl Relation for Given<'_> {
@@ -41,7 +41,7 @@ impl Relation for Given<'_> {
 }
 
 impl Variation {
-    /// `open` are the words of parameters that may stand for what varies.
+    /// `open` are the words of parameters that may stand for varying values.
     pub fn of(module: &Module, calls: &CallGraph, open: &[Range<usize>]) -> Variation {
         let given = Given(open);
         let flow = |f: &Function| Flow::of(f, &module.externals, Along::Influence);
@@ -58,7 +58,7 @@ impl Variation {
         variation
     }
 
-    /// Spreads what varies in a function and hands it to what it calls; whether a function of its cycle learnt more.
+    /// Spreads variation in a function and hands it to its callees. Gives whether a function of its cycle learnt more.
     fn enter(
         &mut self,
         module: &Module,
@@ -89,8 +89,8 @@ impl Variation {
     }
 }
 
-/// The look-ups whose coordinates vary nowhere, in the order of the source. What was written into several places is one. The
-/// words of parameters in `open` may stand for what varies.
+/// The look-ups whose coordinates vary nowhere, in the order of the source. A look-up that is written into several
+/// places counts once. The words of parameters in `open` may stand for varying values.
 pub fn flat_look_ups(module: &Module, open: &[Range<usize>]) -> Vec<Span> {
     let mut looks = false;
     module.functions.iter().for_each(|f| f.walk(|_, data| looks |= matches!(data.op, Op::Sample { .. })));

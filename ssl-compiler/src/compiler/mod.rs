@@ -192,7 +192,7 @@ impl Compiler {
         self
     }
 
-    /// Reads all files, imported ones and those of graphs included, from here instead of the disk. A host that compiles
+    /// Reads all files from here instead of the disk, also imports and the files of graphs. A host that compiles
     /// shaders of strangers gives [`Confined`](crate::Confined) files.
     pub fn set_files(&mut self, files: impl Files + Send + 'static) -> &mut Compiler {
         self.programs.clear();

@@ -33,13 +33,13 @@ pub fn foreign(word: &str) -> Option<Foreign> {
         .or_else(|| find(PHRASES, word).map(Phrase))
 }
 
-/// What to write instead of something of another language that has types between `<` and `>`.
+/// A replacement for something of another language that has types between `<` and `>`.
 pub(crate) fn foreign_generic(word: &str) -> Option<&'static str> {
     let table: Table = GENERIC;
     table.iter().find(|(words, _)| words.contains(&word)).map(|(_, hint)| *hint)
 }
 
-/// What to write instead of an attribute of another language.
+/// A replacement for an attribute of another language.
 pub(crate) fn foreign_attribute(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     let table: Table = ATTRIBUTES;

@@ -11,8 +11,8 @@ const QUOTED: usize = 600;
 /// Bytes of a whole text.
 const WHOLE: usize = 4000;
 
-/// A text for a message: words, quotations and the whole are cut in the middle where they are too long, and characters
-/// that control a terminal are written out.
+/// A text for a message. Words, quotations and the whole are cut in the middle where they are too long, and control
+/// characters of terminals are written out.
 pub fn shown(text: String) -> String {
     let controls = |c: char| c.is_control() && c != '\n';
     if text.len() <= WORD && !text.contains(controls) {

@@ -8,7 +8,7 @@
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain: Vec<char> = folded(wanted).collect();
     let limit = match wanted.chars().count() {
-        // What is that long is no slip of the pen, and no name to repeat.
+        // A text of that length is no slip of the pen, and no name to repeat.
         n if n > 4 * MAX_LETTERS => return None,
         // One letter says too little to guess from.
         0 | 1 => 0,

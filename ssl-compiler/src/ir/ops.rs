@@ -231,13 +231,13 @@ pub enum Op {
     /// float → float, or an array of them: its value, without the derivative of `jvp` and `vjp`; exists until
     /// differentiation.
     Detach,
-    /// value, weight, residual → the value. Its derivative is that of the value plus the weight times that of the residual:
-    /// how an integral changes where its integrand jumps. Exists until differentiation.
+    /// value, weight, residual → the value. Its derivative is the value's derivative plus the weight times the
+    /// residual's: the change of an integral where its integrand jumps. Exists until differentiation.
     Boundary,
-    /// value, weight, whole, residual → the value. Its derivative is that of the value. The derivative of this by another
-    /// parameter has the product of the weight's derivative by the first and the residual's by the second besides: the
-    /// derivative of an integrand has jumps of its own. `whole` has the same value as the weight, and depends on at least as
-    /// much; a third derivative by what is in it is refused. Exists until differentiation.
+    /// value, weight, whole, residual → the value. Its derivative is the value's derivative. A second derivative, by
+    /// another parameter, also has a product: the weight's derivative by the first parameter times the residual's by
+    /// the second. So the jumps of the integrand's derivative count. `whole` has the same value as the weight, and
+    /// depends on at least as much; a third derivative by its inputs is refused. Exists until differentiation.
     Cross,
     /// float → float: its value, without any derivative. Exists until differentiation.
     Pin,

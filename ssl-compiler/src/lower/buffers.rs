@@ -9,8 +9,8 @@ use crate::sema::buffers::POINT;
 use crate::sema::hir::{Addition, Expr, Parameter, VarId, Variable};
 use crate::types::{LeafKind, Scalar, Type};
 
-/// Marks the first column of a buffer that went through a `no_diff` parameter: no derivative goes through it from there on,
-/// into whichever function it is handed.
+/// Marks the first column of a buffer that went through a `no_diff` parameter. From there on no derivative goes through
+/// it, in any function that gets it.
 const CUT: u32 = 1 << 31;
 
 /// The texture or the buffer that a parameter stands for, within the function.
@@ -86,7 +86,7 @@ impl Writer<'_, '_> {
         (word & !CUT, word & CUT != 0)
     }
 
-    /// Elements, or what is added to them.
+    /// Elements, or their addends.
     fn element_passed(&mut self, state: State, cut: bool) -> State {
         if cut { state.into_iter().map(|leaf| self.detached(leaf)).collect() } else { state }
     }

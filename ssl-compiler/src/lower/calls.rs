@@ -75,8 +75,8 @@ impl Writer<'_, '_> {
         result
     }
 
-    /// What goes into a function by a parameter, or comes out by it. No derivative goes through one that is `no_diff`, and
-    /// that is said here, within the function: so it holds for each way on which the function is reached.
+    /// The values that go into a function by a parameter, or come out by it. No derivative goes through a `no_diff`
+    /// parameter. The cut is made here, within the function, so it holds for each way to reach the function.
     pub(super) fn passed(&mut self, p: &Parameter, state: State) -> State {
         if !p.no_diff {
             return state;

@@ -310,11 +310,11 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Types of what crosses, and whether each stays in memory.
+/// Types of the values that cross, and whether each stays in memory.
 struct Shapes {
     own: Vec<(Type, bool)>,
     other: Vec<(Type, bool)>,
-    /// Which of them are `no_diff`: the author's promise about the function holds whatever its substitute says.
+    /// Which of them are `no_diff`: the author's promise about the function also holds for its substitute.
     cut: Vec<bool>,
 }
 

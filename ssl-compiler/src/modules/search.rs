@@ -39,15 +39,15 @@ impl Files for Disk {
 
 /// The files that lie in some folders, and no others: for a host that compiles shaders of strangers.
 ///
-/// Links and `..` are followed first, so neither leads out of the folders. What lies outside is not there: a message does not
-/// tell whether it exists.
+/// Links and `..` are followed first, so neither leads out of the folders. Files outside are not there: a message does
+/// not tell whether they exist.
 pub struct Confined<F> {
     files: F,
     folders: Vec<PathBuf>,
 }
 
 impl<F: Files> Confined<F> {
-    /// Lets through what lies in one of these folders. A folder that is not there lets nothing through.
+    /// Lets through the files in these folders. A folder that is not there lets nothing through.
     pub fn new<P: AsRef<Path>>(files: F, folders: impl IntoIterator<Item = P>) -> Confined<F> {
         // Files that are no real ones need not know their folders.
         let identity = |folder: P| files.identity(folder.as_ref()).unwrap_or_else(|| folder.as_ref().to_owned());
@@ -69,8 +69,8 @@ impl<F: Files> Files for Confined<F> {
     }
 }
 
-/// Whether a path names a shader file. Nothing else is read for an import or a unit: a message about a file shows lines
-/// of it, so a stranger could have any file shown.
+/// Whether a path names a shader file. Imports and units read nothing else: a message about a file shows lines of it,
+/// so a stranger could have any file shown.
 pub(crate) fn names_shader(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ssl"))
 }

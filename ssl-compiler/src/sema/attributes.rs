@@ -307,7 +307,7 @@ impl Checker<'_> {
         let message = format!("`{}` has another signature than `[{}]` asks for", name.text, a.name.text);
         let head = self.head(wanted);
         let called = &self.program.function(wanted).name;
-        // What belongs to a method's derivative is a parameter, and not what it is called on.
+        // The derivative of a method is static: the method's value is a parameter.
         let (word, own) = match self.as_method(found) {
             Some(_) => ("static ", name.text.rsplit('.').next().unwrap_or(&name.text)),
             None => ("", name.text.as_str()),

@@ -86,7 +86,7 @@ impl Checker<'_> {
         Expr::error(e.span)
     }
 
-    /// What to do about a call that gives no value where one is needed.
+    /// The remedy for a call that gives no value where one is needed.
     pub(super) fn returns_nothing(&self, e: &Expr) -> String {
         let ExprKind::Call(id, _) = &e.kind else { return "it returns nothing".to_owned() };
         let function = self.program.function(*id);

@@ -123,7 +123,7 @@ impl Checker<'_> {
         Some(Type::Struct(id))
     }
 
-    /// Whether a type is that of pairs of a value of another type, or of one that converts to it.
+    /// Whether a type is a pair of another type, or of a type that converts to it.
     pub(super) fn is_pair_of(&self, pair: &Type, value: &Type) -> bool {
         let Type::Struct(id) = pair else { return false };
         self.value_of_pair(*id).is_some_and(|of| *value != Type::Error && self.distance(value, of).is_some())

@@ -19,7 +19,7 @@ impl Checker<'_> {
         (!plain && !all.is_empty()).then(|| (Ident { text: text.clone(), span: *span }, all))
     }
 
-    /// The instances that take what a function of this signature does; where there is none, that is reported.
+    /// The instances with this function's signature; reports if there are none.
     pub(super) fn standing_instances(
         &mut self,
         (name, generics): (&Ident, &[GenericId]),
@@ -40,7 +40,7 @@ impl Checker<'_> {
         instances
     }
 
-    /// Reports a generic function where an attribute takes one that is not, and says what to write instead.
+    /// Reports a generic function where an attribute takes a plain one, with a replacement.
     pub(super) fn refuse_generic(&mut self, f: FunctionId, name: &Ident, a: &Attribute) {
         let message = format!("`{}` is a generic function, and `[{}]` takes one that is not", name.text, a.name.text);
         let own = &self.program.function(f).name;

@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
                 found.push(id);
                 continue;
             }
-            // What is wrong with its declaration was said.
+            // The error in its declaration was reported.
             if self.is_broken(&name.text) {
                 continue;
             }
@@ -169,7 +169,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// What to say of a name that means something, but no interface that is known here.
+    /// The message for a name that is known, but not as an interface.
     fn no_interface(&self, name: &Ident) -> Option<Diagnostic> {
         let is_type = self.scope.types.contains_key(&name.text) || Type::from_name(&name.text).is_some();
         if is_type || self.scope.generic_structs.contains_key(&name.text) {

@@ -12,7 +12,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a file declares by name, and where first; some of it may be asked for too early.
+/// The names that a file declares, and where first; code may use some of them too early.
 #[derive(Default)]
 pub(super) struct DeclaredNames {
     pub values: HashMap<String, Span>,

@@ -258,7 +258,7 @@ impl Checker<'_> {
         self.diagnostics.push(d);
     }
 
-    /// The member of a struct that a call of a method means: one of its name, or what Slang reads of a pair by methods.
+    /// The struct member that a method call means: a member of its name, or Slang's methods of pairs.
     fn member_meant(&self, owner: &Type, name: &str) -> Option<String> {
         let Type::Struct(id) = owner else { return None };
         let of_slang = match name {

@@ -170,7 +170,7 @@ struct Checker<'a> {
     closures: &'a ClosureRegistry,
     layout: GlobalsLayout,
     program: Program,
-    /// What the current file declares at file level, and where.
+    /// The declarations of the current file at file level, with their places.
     later: Rc<items::DeclaredNames>,
     /// The same of each file, once it was asked for.
     known_names: Vec<Option<Rc<items::DeclaredNames>>>,

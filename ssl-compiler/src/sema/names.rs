@@ -48,7 +48,7 @@ impl Checker<'_> {
         message: String,
         advise: impl FnOnce(&Self, &str) -> Advice,
     ) {
-        // What is wrong with its declaration was said.
+        // The error in its declaration was reported.
         if self.is_broken(name) || self.lookup(name).is_some_and(|id| self.variable(id).ty == Type::Error) {
             return;
         }

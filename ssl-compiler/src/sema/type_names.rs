@@ -123,7 +123,7 @@ impl Checker<'_> {
         let foreign = foreign::find(&name.text)?;
         let code = if foreign.double { &codes::NO_DOUBLE } else { &codes::FOREIGN_TYPE };
         self.error(code, name.span, format!("there is no type `{}`", name.text), foreign.hint);
-        // Vectors of ints or bools are no vectors here, so nothing is known of what is made of them.
+        // Vectors of ints or bools are no vectors here, so their components stay unknown.
         if foreign.alike { Type::from_name(foreign.instead) } else { Some(Type::Error) }
     }
 

@@ -1,4 +1,4 @@
-//! Forms of other languages inside of declarations and expressions. The parser says what to write instead, and goes on behind
+//! Forms of other languages inside of declarations and expressions. The parser names a replacement, and goes on behind
 //! them. It also takes C's `struct Name` and arrays whose size comes from a list, which mean the same here.
 
 use super::ast::{Expr, ExprKind};

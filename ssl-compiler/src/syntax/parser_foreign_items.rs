@@ -1,5 +1,5 @@
-//! Forms of other languages that stand for declarations and statements as a whole. Like those inside of expressions, the parser
-//! says what to write instead, and goes on behind them.
+//! Forms of other languages that stand for declarations and statements as a whole. As inside of expressions, the parser
+//! names a replacement, and goes on behind them.
 
 use super::ast::{Expr, Ident, TypeName};
 use super::lexer::TokenKind;
@@ -10,7 +10,7 @@ pub(super) const NO_LISTS: &str = "count an index: `for (int i = 0; i < n; ++i) 
 const NO_EXCEPTIONS: &str = "`return;` ends a shader early; hand out what went wrong by an `out` parameter";
 
 impl Parser<'_> {
-    /// What to write instead of something at file level that starts with this word.
+    /// A replacement for something at file level that starts with this word.
     pub(super) fn foreign_item(&self, word: &str) -> Option<&'static str> {
         if self.is_type(word) {
             return None;
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// What C++ and Slang write between a head and its body: `const`, `where T : IFloat`.
+    /// Words of C++ and Slang between a head and its body: `const`, `where T : IFloat`.
     pub(super) fn refuse_behind_head(&mut self, function: &str) {
         while let Some(word @ ("const" | "override" | "final" | "noexcept")) = self.word_at(0) {
             let span = self.advance().span;
@@ -217,7 +217,7 @@ impl Parser<'_> {
                 self.foreign_form(span, "there are no exceptions", NO_EXCEPTIONS);
                 Ok(false)
             }
-            // What was to be said stands at the `try`.
+            // The report stands at the `try`.
             Some("catch") if self.is_at(1, "(") => {
                 self.advance();
                 self.advance();

@@ -105,7 +105,7 @@ impl Parser<'_> {
             Some(_) if self.starts_declaration() => {
                 let declaration = self.declaration()?;
                 if qualified {
-                    // What the qualifier stood for was said.
+                    // The qualifier was reported.
                     self.broken.extend(declaration.declarators.into_iter().map(|d| d.name.text));
                     return Ok(None);
                 }
@@ -185,7 +185,7 @@ impl Parser<'_> {
             self.broken.insert(name.text.clone());
         }
         let span = start.to(self.previous());
-        // Slang's structs have none, and those of C do.
+        // Slang's structs have none, and C's structs do.
         if !self.eat(";") && understood && body.methods.is_empty() && body.interfaces.is_empty() {
             self.expect(";", "after the struct")?;
         }

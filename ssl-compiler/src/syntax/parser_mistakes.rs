@@ -169,8 +169,8 @@ impl Parser<'_> {
         any
     }
 
-    /// The names that the tokens from `start` on seem to declare, which were not understood: what is said about them was
-    /// said. They stand outside of brackets, or behind a type.
+    /// Loses the names that the tokens from `start` on seem to declare: the mistake in these tokens was reported. They
+    /// stand outside of brackets, or behind a type.
     pub(super) fn lose_names(&mut self, start: usize) {
         let (mut braces, mut parentheses) = (0usize, 0usize);
         for i in start..self.at {

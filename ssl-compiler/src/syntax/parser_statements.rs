@@ -128,7 +128,7 @@ impl Parser<'_> {
                 let start = self.peek().span;
                 let (mut declaration, ended) = self.unended_declaration()?;
                 if ended.is_err() {
-                    // What is declared is known.
+                    // The declared names are known.
                     self.skip_statement();
                     declaration.span = start.to(self.previous());
                 }
@@ -247,7 +247,8 @@ impl Parser<'_> {
         Ok((Declaration { is_const, ty, declarators, span: start.to(self.previous()) }, ended))
     }
 
-    /// A name with what it is made of; whether that was understood. The name is declared in any case.
+    /// A name with its dimensions and initial value. Gives whether these were understood. The name is declared in any
+    /// case.
     fn declarator(&mut self, ty: &TypeName) -> Parsed<(Declarator, bool)> {
         let name = self.ident("a name")?;
         let counted = self.eat_empty_brackets();

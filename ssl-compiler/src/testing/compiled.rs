@@ -74,7 +74,7 @@ impl Unmade {
         Unmade { message, span: worst.and_then(|d| d.span) }
     }
 
-    /// What a statement of a test then says, at the place in question rather than at its own.
+    /// The message of a test's statement, at the place in question rather than at its own.
     pub fn wrong(self, statement: Span) -> Wrong {
         Wrong::new(self.span.unwrap_or(statement), self.message)
     }

@@ -68,7 +68,7 @@ pub fn kernel_and_derivative(random: Random, size: usize) -> String {
     smooth_pair(random, size, None)
 }
 
-/// Likewise, with functions through some of whose parameters no derivative goes.
+/// As [`kernel_and_derivative`], with functions through some of whose parameters no derivative goes.
 pub fn held_kernel_and_derivative(random: Random, size: usize, held: Held) -> String {
     smooth_pair(random, size, Some(held))
 }

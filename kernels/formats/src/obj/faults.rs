@@ -11,7 +11,7 @@ pub fn line_ends(text: &[u8]) -> usize {
     memchr::memchr2_iter(b'\n', JOINT, text).count()
 }
 
-/// How many positions a file has, up to that of a number from 0, and the line in which this one stands, from 1.
+/// Counts positions, up to the position `number` (from 0). Also gives that position's line, from 1, if it is there.
 pub fn positions<T: Text + ?Sized>(text: &T, number: usize) -> io::Result<(usize, Option<usize>)> {
     let (mut reader, mut line, mut count, mut lines) = (text.open()?, Vec::new(), 0, 0);
     while reader.read_until(b'\n', &mut line)? > 0 {

@@ -1,5 +1,5 @@
-//! Lines of OBJ files that a backslash at their end continues: blanks take the place of the backslash and of the end of the line, so
-//! that whoever reads the file sees one line, and can still count those of an editor. A byte order mark before the first line is left out.
+//! Lines of OBJ files that a backslash at their end continues. Blanks replace the backslash and the line end, so
+//! readers see one line, and line numbers stay as in an editor. A byte order mark before the first line is left out.
 
 use crate::text::BYTE_ORDER_MARK;
 use std::io::{self, BufRead, Read};

@@ -21,8 +21,8 @@ pub const MOST_FAR: f32 = 1e9;
 /// Of a file, which is read piece by piece.
 const MOST_BYTES: u64 = 1 << 36;
 
-/// A file's text, in which lines that a backslash continues are one. It is read from its beginning as often as it is opened: files
-/// are larger than what is made of them, so they are not held whole.
+/// A file's text, in which lines that a backslash continues are one. A reader opens it several times, from the
+/// beginning: files are larger than their meshes, so they are not held whole.
 pub trait Text: Sync {
     fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>>;
 }
@@ -97,7 +97,7 @@ mod tests {
         read(text, false).err().unwrap_or_default()
     }
 
-    /// Lines are those of an editor, also where a backslash joins them.
+    /// Lines count as in an editor, also where a backslash joins them.
     #[test]
     fn errors_name_the_line() {
         let square = "v 0 0 0\nv 1 0 0\nv 1 1 \\\n0\nv 0 1 0\n";
@@ -145,7 +145,7 @@ mod tests {
     /// The corners of a triangle: position, texture coordinates and normal, the latter two as NaN where a corner has none.
     type Corners = [[[f32; 3]; 3]; 3];
 
-    /// Of what corners do not have, tobj makes zeros, so `has` says whether they have texture coordinates and normals.
+    /// tobj fills missing texture coordinates and normals with zeros, so `has` tells whether they are there.
     fn by_tobj(text: &[u8], has: [bool; 2]) -> Vec<Corners> {
         let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
         let (models, _) = tobj::load_obj_buf(&mut &text[..], &options, |_| Ok(Default::default())).expect("sound");

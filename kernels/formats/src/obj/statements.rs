@@ -1,7 +1,7 @@
-//! What the statements of an OBJ file say: vertices, faces in pieces, and groups of smoothing.
+//! The statements of an OBJ file: vertices, faces in pieces, and groups of smoothing.
 //!
-//! Code of this project reads them, and not a library. The one that did so gave the normals and texture coordinates of a piece as
-//! lists that do not tell which corners have none, and knew nothing of smoothing.
+//! Code of this project reads them, and not a library. The former library (tobj) did not tell corners without normals
+//! or texture coordinates, and knew nothing of smoothing.
 
 use super::Text;
 use super::joined::JOINT;
@@ -49,8 +49,8 @@ pub struct Vertex {
 }
 
 impl Vertex {
-    /// Whether a file of so many positions, texture coordinates and normals has those of a vertex. Of the latter two it may have
-    /// none at all, whatever faces say.
+    /// Whether a file of so many positions, texture coordinates and normals has the vertex. A file without texture
+    /// coordinates or normals is fine, also if faces name some.
     pub(super) fn is_there(&self, [positions, coordinates, normals]: [usize; 3]) -> bool {
         let is_there = |number: u32, count: usize| count == 0 || number == NONE || (number as usize) < count;
         (self.position as usize) < positions
@@ -254,7 +254,7 @@ fn name(words: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(words).replace(char::from(JOINT), " ")).filter(|name| !name.is_empty())
 }
 
-/// The place of what has a number, from 1 on; −1 is the last of `count` so far. It may stand further below.
+/// The index of element `number`, which counts from 1; −1 is the last of `count` so far. It may stand further below.
 pub fn place(number: i64, count: usize) -> Option<u32> {
     let place = if number < 0 { i64::try_from(count).ok()?.checked_add(number)? } else { number - 1 };
     u32::try_from(place).ok().filter(|place| *place != NONE)

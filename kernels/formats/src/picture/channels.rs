@@ -40,7 +40,7 @@ fn named(names: &[&str]) -> Option<(Vec<Option<u16>>, Alpha)> {
         Some(layer) => find(&format!("{layer}.{name}")),
         None => find(name),
     };
-    // Positions and normals: their order is that of the alphabet.
+    // Positions and normals, in alphabetical order.
     if let [Some(x), Some(y), Some(z)] = ["X", "Y", "Z"].map(named) {
         return Some((vec![Some(x), Some(y), Some(z)], Alpha::None));
     }
@@ -64,7 +64,7 @@ fn first_channels(count: usize) -> Vec<Option<u16>> {
     }
 }
 
-/// The first layer with a color, a gray or positions: one without may stand before it, such as that of `depth.Z` before
+/// The first layer with a color, a gray or positions: a layer without them may stand before it, as `depth.Z` before
 /// `diffuse.R`. Where there is none, the first.
 fn first_layer<'a>(names: &[&'a str]) -> Option<&'a str> {
     let known: HashSet<&str> = names.iter().copied().collect();

@@ -67,7 +67,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     Ok(Box::new(ByBand { picture, blocks, channels, band_height, begun, held: Vec::new(), given: 0, next: 0 }))
 }
 
-/// The display window, where the data window is another. One that is empty says nothing.
+/// The display window, where the data window is another. An empty one counts as none.
 fn frame(header: &Header) -> Option<Frame> {
     let (data, display) = (header.own_attributes.layer_position, header.shared_attributes.display_window);
     let [width, height] = [display.size.x(), display.size.y()].map(|side| u32::try_from(side).unwrap_or(u32::MAX));

@@ -23,8 +23,8 @@ pub use without_alpha::without_alpha;
 
 use std::path::Path;
 
-/// Opens a picture by its content or, where that says nothing, by its name. If `keep_codes` is true, integers are what stands
-/// in the file, whatever it says of their meaning; otherwise they may become others that mean the same.
+/// Opens a picture by its content, else by its name. If `keep_codes` is true, integers stay as stored, without regard
+/// to their meaning. Otherwise they may become others that mean the same.
 pub fn open(path: &Path, keep_codes: bool) -> Result<Box<dyn Rows>, String> {
     let mut magic = [0; 8];
     // Opening a pipe would wait for somebody to write into it.

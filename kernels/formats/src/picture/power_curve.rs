@@ -1,5 +1,5 @@
-//! Images whose codes are a power of light. Whoever takes in a picture knows no such curve, so the codes become those of sRGB with 16 bits,
-//! which are finer than any code of 8 bits. Alpha stays what it is.
+//! Images whose codes are a power of light. Users of pictures know no such curve, so the codes become 16-bit sRGB,
+//! which is finer than any code of 8 bits. Alpha stays what it is.
 
 use super::rows::{Picture, Rows};
 use super::{ColorSpace, Sample};

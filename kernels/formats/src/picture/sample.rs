@@ -26,12 +26,12 @@ impl Sample {
     }
 }
 
-/// What the numbers of the color channels mean. Alpha is always linear.
+/// The meaning of the numbers in color channels. Alpha is always linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorSpace {
     /// Linear light, or data: taken as they are.
     Linear,
-    /// The sRGB curve; primaries are those of Rec. 709.
+    /// The sRGB curve, with the primaries of Rec. 709.
     Srgb,
 }
 

@@ -68,7 +68,7 @@ fn bytes(path: &Path, picture: Picture) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Whether the marker of a JPEG's end is there, perhaps with other things behind it: the decoder fills up what is missing.
+/// Whether the marker of a JPEG's end is there, perhaps with other things behind it: the decoder fills up missing data.
 fn ends_as_jpeg(path: &Path) -> bool {
     const TAIL: u64 = 1 << 16;
     let tail = || {

@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(words("normals"), Err("has no normals".to_owned()));
     }
 
-    /// Positions keep the order of the file, whichever way faces name them; lines are no faces, and corners without coordinates leave
-    /// these out of files that are written.
+    /// Positions keep the order of the file, also if faces name them in another. Lines are no faces. Corners without
+    /// coordinates leave these out of files that are written.
     #[test]
     fn files_are_read_as_in_scenes() {
         let text = b"\xef\xbb\xbf# caf\xe9\nv 0 0 0 # 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nl 1 2 3\no a\nf 4 \\\n 3 2\no b\nf 1/1 2/1 4/1\n";

@@ -14,7 +14,8 @@ use ssl_compiler::types::Scalar;
 use std::io::Cursor;
 use std::path::Path;
 
-/// Bytes of a pixel while a picture is read: four floats, beside them what the file has of it, and then the elements.
+/// Bytes of a pixel while a picture is read: four floats, with the file's data beside them, and later with the
+/// elements.
 const BYTES_OF_PIXEL: usize = 2 * 4 * size_of::<f32>();
 
 /// The pixels as elements of one to four floats: gray, gray and alpha, color, color and alpha. Alpha is the file's, and so is
@@ -117,7 +118,7 @@ mod tests {
         Buffer::from_values(Arrangement::Columns, &pixels).expect("there is memory")
     }
 
-    /// Reads a file of these bytes; what is wrong with it, if anything.
+    /// Reads a file of these bytes, or gives its fault.
     fn read_back(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Elements, String> {
         let thread = format!("{:?}", std::thread::current().id()).replace(|c: char| !c.is_alphanumeric(), "");
         let path = std::env::temp_dir().join(format!("ssl-job-picture-{}-{thread}", std::process::id()));

@@ -139,8 +139,8 @@ impl Plan {
         })
     }
 
-    /// The bytes that buffers, sums, gradients, moments and the largest file in the making take, with so many threads. What
-    /// launches make whose length is not known before is not among them.
+    /// The bytes that buffers, sums, gradients, moments and the largest file in the making take, with so many threads.
+    /// Outputs of launches whose length is not known before do not count.
     pub fn bytes(&self, gradients: impl Iterator<Item = Id>, threads: usize) -> usize {
         let of = |buffer: &PlannedBuffer| Buffer::bytes(&buffer.element, buffer.length.unwrap_or(0));
         let sums = |buffer: &PlannedBuffer| {

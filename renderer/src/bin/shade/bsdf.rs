@@ -1,4 +1,4 @@
-//! `shade test --bsdf NAME FILE`: what every BSDF must pass, for one that a shader of the file makes.
+//! `shade test --bsdf NAME FILE`: the checks of a BSDF, for one that a shader of the file makes.
 
 use super::check::read;
 use super::outcome::{self, Outcome};
@@ -34,13 +34,13 @@ pub struct BsdfArguments {
     reciprocal: bool,
 }
 
-/// What came of one check so far.
+/// The results of one check so far.
 #[derive(Default)]
 struct Tally {
     passed: u32,
     failed: u32,
     skipped: u32,
-    /// What was found first, and where.
+    /// The first finding, and its place.
     first: Option<String>,
 }
 
@@ -176,7 +176,7 @@ fn table(tallies: &[(Check, Tally)]) -> String {
 /// The shader to check a BSDF with.
 struct Makers {
     chosen: Option<(String, Material)>,
-    /// What the file's shaders make instead.
+    /// Other BSDFs that the file's shaders make.
     others: Vec<String>,
 }
 
@@ -215,7 +215,7 @@ fn lobe(material: &Material, name: &str, pose: &Pose) -> Option<SslLobeAlone> {
     SslLobeAlone::new("a lobe in SSL", lobes)
 }
 
-/// A value between the bounds of a parameter; `None` for what keeps its default.
+/// A value between the bounds of a parameter; `None` for its default.
 fn drawn(parameter: &ParameterDesc, s: &mut Sampler) -> Option<ParameterValue> {
     let mut number = |component: usize| {
         let [low, high] = match parameter.bounds(component) {

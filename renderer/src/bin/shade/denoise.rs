@@ -1,5 +1,5 @@
-//! `shade denoise FILE.exr`: takes the noise out of a picture that is rendered. And what `--denoise` of rendering and
-//! merging means.
+//! `shade denoise FILE.exr`: takes the noise out of a picture that is rendered. Also the option `--denoise` of
+//! rendering and merging.
 
 use crate::outcome::{self, Outcome};
 use renderer::film::denoise::{DenoiseError, Denoiser, Noisy};
@@ -34,7 +34,7 @@ const MOST_BYTES: u64 = 1 << 37;
 
 const LAYERS: &str = "`shade render --denoise`, or `--aov albedo,normal,variance`, writes an `.exr` with these layers";
 
-/// What `--denoise` and `--denoiser` name, if it is there.
+/// The denoiser that `--denoise` or `--denoiser` names, if it is there.
 pub fn denoiser(text: &str) -> Result<Denoiser, String> {
     if text == "auto" {
         return Ok(Denoiser::best());
@@ -60,7 +60,7 @@ pub fn lacks(noisy: &Noisy, denoiser: Denoiser) -> String {
     }
 }
 
-/// Why a picture keeps its noise, for those who may give another one.
+/// Why a picture keeps its noise, for callers that may give another one.
 pub fn refused(file: &Path, why: &DenoiseError) -> Outcome {
     match why {
         DenoiseError::NoVariance => Outcome::default().refuse(unusable(file, &why.to_string(), LAYERS).into()),

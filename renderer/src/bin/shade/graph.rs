@@ -103,7 +103,7 @@ pub fn check_graph(path: &Path, assets: bool, options: &CompileOptions<'_>) -> F
     Found { sources, diagnostics, shaders }
 }
 
-/// What of a slot's image, or of the images of its UDIM set, cannot be read.
+/// The images of a slot, a whole UDIM set included, that cannot be read.
 fn unreadable(slot: &Slot) -> Vec<Diagnostic> {
     let error = |message: String| {
         let hint = "paths are taken from the folder of the graph";

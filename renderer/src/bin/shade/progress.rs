@@ -24,7 +24,7 @@ struct Advice {
 
 /// Work that takes longer than this in all is long.
 const LONG: f64 = 60.0;
-/// Estimates of shorter work than this are not trusted: what is done first is seldom like the rest.
+/// Estimates of shorter work than this are not trusted: the beginning is seldom like the rest.
 const TRUSTED: f64 = 5.0;
 
 enum Form {

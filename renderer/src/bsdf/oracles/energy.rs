@@ -24,8 +24,8 @@ pub fn compensation(facets: &Ggx, o: Vec3, f0: Vec3) -> Vec3 {
     1.0 + f0.min(Vec3::ONE) * ((1.0 - once) / once)
 }
 
-/// The shares of light that facets of a dielectric, as rough along x as along y, reflect and refract once, seen from `o`,
-/// where the index on the other side is `eta` times that on this one.
+/// The shares of light that facets of a dielectric, as rough along x as along y, reflect and refract once, seen from
+/// `o`. `eta` is the index on the other side over the index on this one.
 pub fn dielectric(facets: &Ggx, o: Vec3, eta: f32) -> Vec2 {
     let table = if eta < 1.0 { &OUT_OF } else { &INTO };
     let alpha = facets.alpha().x;
@@ -46,13 +46,13 @@ pub const LEAST_DENSITY: f32 = 0.11;
 /// The least roughness that [`Ggx`] knows.
 pub const LEAST_ROUGHNESS: f32 = 0.031_623;
 
-/// That of facets above the least, from 0 to 1.
+/// The roughness of facets above the least, from 0 to 1.
 pub fn along_roughness(alpha: f32) -> f32 {
     (alpha.sqrt() - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)
 }
 
-/// How high a direction is where facets are stretched to a roughness of 1, from 0 at the horizon to 1: close to each other there.
-/// `cosine` is the direction's there.
+/// The height of a direction where facets are stretched to a roughness of 1, from 0 at the horizon to 1. Nodes are
+/// close to each other at the horizon. `cosine` is the direction's there.
 pub fn height(cosine: f32) -> f32 {
     let half_tangent = ((1.0 - cosine) / (1.0 + cosine)).max(1e-8).sqrt();
     (2.0 * cosine / ((1.0 + cosine) * (1.0 + half_tangent))).max(1e-8).sqrt()

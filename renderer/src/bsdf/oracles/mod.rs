@@ -1,6 +1,7 @@
-//! The renderer's lobes a second time, in Rust: what tests compare the structs of `renderer/bsdfs` with. No picture runs them unless a
-//! host asks for it ([`ShadingLanguage::with_closures`](crate::material::ShadingLanguage::with_closures)). Microfacets of the least roughness
-//! are microfacets here, where the structs are specular.
+//! The renderer's lobes a second time, in Rust: the oracles of tests for the structs of `renderer/bsdfs`. No picture
+//! runs them unless a host asks for it
+//! ([`ShadingLanguage::with_closures`](crate::material::ShadingLanguage::with_closures)). Microfacets of the least
+//! roughness are microfacets here, where the structs are specular.
 
 mod anisotropic_conductor;
 mod ashikhmin_shirley;

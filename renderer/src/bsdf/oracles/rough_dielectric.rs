@@ -22,7 +22,8 @@ pub struct RoughDielectricLobe {
     once: Vec2,
     /// Scales light that is scattered once.
     scale: f32,
-    /// What goes evenly to both sides: its shares, how often it is drawn, and how often it is reflected then.
+    /// The part that leaves evenly to both sides: its shares, and the probabilities of drawing it and of a reflection
+    /// there.
     even: Vec2,
     draws_even: f32,
     even_reflects: f32,

@@ -1,8 +1,8 @@
 //! The denoiser that every build has: first-order regression on the layers, weighted by non-local means.
 //!
-//! Around each pixel, the light is fitted by a linear function of the albedo and the normal (Bitterli et al., 2016,
-//! "Nonlinearly weighted first-order regression for denoising Monte Carlo renderings"): so edges and textures that the
-//! layers show stay sharp. Patches are compared after division by the albedo, as no two patches of a texture are alike.
+//! Around each pixel, the light is fitted by a linear function of the albedo and the normal. So edges and textures that
+//! the layers show stay sharp (Bitterli et al., 2016, "Nonlinearly weighted first-order regression for denoising Monte
+//! Carlo renderings"). Patches are compared after division by the albedo, as no two patches of a texture are alike.
 //!
 //! Two fits of the noisy light differ in how alike its patches must be. A third compares the patches of their mixture,
 //! where less noise decides about weights. Each pixel gets the fit of the least error, by Stein's unbiased estimate (Rousselle et
@@ -17,10 +17,11 @@ use glam::Vec3;
 /// Differences of patches that count as 1, in standard errors: of the two fits of the noisy light.
 const NEAR: f32 = 0.45;
 const FAR: f32 = 1.0;
-/// Of the third fit, in what is left of them: their errors are alike in neighbours, and more than that of independent noise.
+/// For the third fit, in the variance left by the first two: their errors are alike in neighbours, more than
+/// independent noise.
 const AGAIN: f32 = 2.0;
-/// Squared differences of the layers that count as 1, where they have no larger gradient. Those of the albedo are large,
-/// since light that is divided by it differs less.
+/// Squared differences of the layers that count as 1, where they have no larger gradient. The albedo's are large, since
+/// light that is divided by it differs less.
 const ALBEDO: f32 = 0.16;
 const NORMAL: f32 = 0.026;
 /// An albedo that light is not divided by, as it may be emitted or come from beside the surface.
@@ -28,11 +29,11 @@ const DARK: f32 = 0.02;
 /// Estimates of the error are means over squares of 2 × 3 + 1 pixels, and so are choices, over 2 × 2 + 1.
 const ERRORS: usize = 3;
 const CHOICES: usize = 2;
-/// The variance is that of a square of 2 × 2 + 1 pixels, as few samples know their own badly.
+/// The variance is averaged over a square of 2 × 2 + 1 pixels, as few samples know their own badly.
 const VARIANCES: usize = 2;
 /// The most that a pixel's estimated error may count, in variances.
 const MOST: f32 = 100.0;
-/// Variances of black, far below those of any light.
+/// Variance of black, far below the variance of any light.
 const TINY: f32 = 1e-12;
 
 /// The light without noise; `None` without the variance.
@@ -43,7 +44,7 @@ pub fn denoise(noisy: &Noisy) -> Option<Vec<Vec3>> {
     Some(filter(&planes(&noisy.light), &planes(variance), &layer(&noisy.albedo), &layer(&noisy.normal)).pixels())
 }
 
-/// The planes have a [`BORDER`]; `variance` is that of each pixel's mean.
+/// The planes have a [`BORDER`]; `variance` belongs to each pixel's mean.
 fn filter(light: &Planes, variance: &Planes, albedo: &[Plane], normal: &[Plane]) -> Planes {
     let (light, variance) = calm(light, variance);
     let variance = variance.map(|plane| plane.box_mean(VARIANCES));
@@ -64,7 +65,7 @@ fn filter(light: &Planes, variance: &Planes, albedo: &[Plane], normal: &[Plane])
     best(&light, &variance, &[&near, &far, &again]).light
 }
 
-/// What the light is multiplied by to be that which arrives; `None` without an albedo.
+/// Factors from light to incident light; `None` without an albedo.
 fn gains(albedo: &[Plane]) -> Option<Planes> {
     let gray = Plane::mean(albedo)?;
     let gain = |a: f32, gray: f32| if gray < DARK { 1.0 } else { 1.0 / (a + DARK) };
@@ -77,8 +78,8 @@ fn incident(planes: &Planes, gains: &Option<Planes>, power: i32) -> Planes {
     Planes::from_fn(|c| planes[c].zip(&gains[c], |x, gain| x * gain.powi(power)))
 }
 
-/// Around each pixel the fit of the least error, as Stein estimates it: that of a value which follows the noisy one by the share
-/// `leverage` is (value − noisy)² − variance + 2 variance leverage.
+/// Around each pixel the fit of the least error, by Stein's estimate. The error of a value that follows the noisy one
+/// by the share `leverage` is (value − noisy)² − variance + 2 variance leverage.
 fn best(light: &Planes, variance: &Planes, fits: &[&Fitted]) -> Fitted {
     let errors: Vec<Plane> = fits.iter().map(|fit| error(light, variance, fit)).collect();
     let shares = |i: usize| {

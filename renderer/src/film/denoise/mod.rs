@@ -1,5 +1,4 @@
-//! Takes the noise out of a picture, guided by its layers: by the library Open Image Denoise where it is there, or by a
-//! filter of our own.
+//! Denoises a picture, guided by its layers: by the library Open Image Denoise where it is there, or by our own filter.
 
 mod builtin;
 mod fireflies;
@@ -19,7 +18,7 @@ pub const GUIDES: [Aov; 3] = [Aov::Albedo, Aov::Normal, Aov::Variance];
 /// The layer that keeps the light as it was.
 pub const NOISY: &str = "noisy";
 
-/// What takes the noise out.
+/// A denoiser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denoiser {
     /// Regression on the layers, which every build has.
@@ -136,7 +135,7 @@ impl Picture {
         }
     }
 
-    /// The same with other light; what there was becomes the layer `noisy`.
+    /// The same with other light; the old light becomes the layer `noisy`.
     pub fn with_light(mut self, light: Vec<Vec3>) -> Picture {
         let before = std::mem::replace(&mut self.pixels, light);
         let aov = Aov::Output { name: NOISY.to_owned(), kind: OutputKind::Color };

@@ -21,8 +21,8 @@ impl Noisy {
         layers.into_iter().filter(|(_, layer)| layer.is_none()).map(|(name, _)| name).collect()
     }
 
-    /// The same, with numbers only: a pixel that is NaN or infinite gets the mean of its neighbours that are neither, and as
-    /// large a variance as its own square. In layers, such numbers count as 0.
+    /// Replaces numbers that are not finite. Such a pixel gets the mean of its finite neighbours, and the square of
+    /// this mean as its variance. In layers, such numbers count as 0.
     pub fn finite(mut self) -> Noisy {
         let bad: Vec<usize> = (0..self.light.len()).filter(|&i| !self.light[i].is_finite()).collect();
         let means: Vec<Vec3> = bad.iter().map(|&i| self.mean_around(i)).collect();

@@ -1,11 +1,11 @@
 //! Open Image Denoise 2, found and loaded when it is first wanted. The only `unsafe` code of the denoisers: calls of its C
 //! API.
 //!
-//! The library is looked for in `OIDN_DIR`, in a folder `oidn` beside the program, in the `third_party/oidn` of the
-//! checkout that the program was built from, and where the system keeps libraries. It stays loaded: it has threads of its own.
+//! The library is looked for in `OIDN_DIR`, in a folder `oidn` beside the program, and in `third_party/oidn` of the
+//! program's checkout. The last place is the system's folder of libraries. It stays loaded: it has threads of its own.
 //!
-//! Albedo and normal are filtered first, and then count as clean (`cleanAux`), as its documentation recommends for the best
-//! quality where they have noise of their own, as from depth of field.
+//! Albedo and normal are filtered first, and then count as clean (`cleanAux`). The library's documentation recommends
+//! this for the best quality where they have noise of their own, as from depth of field.
 
 use super::noisy::Noisy;
 use glam::Vec3;
@@ -159,7 +159,7 @@ impl Oidn {
 }
 
 impl Device<'_> {
-    /// What the ray tracing filter makes of these images of one size. Light is of any range, and beside it layers are clean.
+    /// Runs the ray tracing filter on images of one size. Light is of any range, and beside it layers are clean.
     fn filter(
         &self,
         (width, height): (usize, usize),

@@ -46,7 +46,7 @@ impl Planes {
         Planes([0, 1, 2].map(|c| f(&self.0[c])))
     }
 
-    /// Makes the borders those of the pixels.
+    /// Extends the pixels into the borders.
     pub fn extend(&mut self) {
         self.0.iter_mut().for_each(Plane::extend);
     }

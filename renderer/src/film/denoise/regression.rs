@@ -1,7 +1,7 @@
 //! A fit of the light around each pixel by a linear function of the layers, weighted by how alike pixels are.
 //!
-//! A neighbour's weight is that of the distance between the two patches of light, in units of their variance (Rousselle
-//! et al., 2012, eq. 3), or of the distance between the layers if that is larger (Rousselle et al., 2013, eq. 9).
+//! A neighbour's weight depends on the distance between the two patches of light, in units of their variance (Rousselle
+//! et al., 2012, eq. 3). A larger distance between the layers replaces it (Rousselle et al., 2013, eq. 9).
 //!
 //! **Deterministic**: a tile of the result depends on the planes alone, so threads change no bit.
 
@@ -14,7 +14,7 @@ const TILE: (usize, usize) = (64, 16);
 const RADIUS: isize = 10;
 /// Patches have 2 × 3 + 1 pixels a side.
 const PATCH: isize = 3;
-/// What planes need around them: patches of the farthest neighbours.
+/// The border of planes: patches of the farthest neighbours.
 pub const BORDER: usize = (RADIUS + PATCH) as usize;
 
 /// Channels of light.
@@ -25,7 +25,7 @@ const MOST_TERMS: usize = MOST_SLOPES + 1;
 /// Slopes are drawn towards 0 as by so many thousandths of the neighbours, for layers that are even.
 const RIDGE: f64 = 1e-3;
 
-/// What is fitted, and by which weights.
+/// A fit and its weights.
 pub struct Regression<'a> {
     pub light: &'a Planes,
     /// The light whose patches are compared, and its variance.
@@ -136,7 +136,7 @@ impl Regression<'_> {
     }
 }
 
-/// The distances between the patches of a tile's pixels and those of one neighbour each.
+/// The distances between the patches of a tile's pixels and the patches of one neighbour each.
 struct Distances {
     /// Of single pixels, with those around the tile.
     single: Vec<f32>,
@@ -198,7 +198,7 @@ impl Distances {
     }
 }
 
-/// What the fit of a pixel says.
+/// The fit of a pixel.
 struct Fit {
     light: [f32; LIGHT],
     /// Of the pixel itself in its value.
@@ -292,8 +292,8 @@ impl Sums {
     }
 }
 
-/// The first unknown of each column of `right`, by Cholesky's decomposition of a matrix of which the lower half is given.
-/// The pixel itself weighs 1 and the ridge is above 0, so that all roots are those of positive numbers.
+/// The first unknown of each column of `right`, by Cholesky's decomposition of a matrix of which the lower half is
+/// given. The pixel itself weighs 1 and the ridge is above 0, so every root is of a positive number.
 fn solve(mut a: [[f64; MOST_TERMS]; MOST_TERMS], mut b: [[f64; LIGHT + 1]; MOST_TERMS], n: usize) -> [f64; LIGHT + 1] {
     for i in 0..n {
         for j in 0..=i {

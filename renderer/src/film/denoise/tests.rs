@@ -74,7 +74,7 @@ fn noise_becomes_a_fraction_and_edges_of_the_layers_stay() {
         let (before, after) = (error(&noisy.light, &truth), error(&builtin(&noisy), &truth));
         assert!(after < share * before, "{before} became {after}");
     }
-    // On either side of an edge the light is that of its own side.
+    // Light does not cross the edge.
     for (scene, x) in [(checks as Scene, 8), (corner, SIZE.0 / 2)] {
         let (noisy, truth) = sampled(scene);
         let pixels = builtin(&noisy);

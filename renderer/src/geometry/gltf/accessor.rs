@@ -78,7 +78,7 @@ impl Container {
         Ok(Numbers { components, values })
     }
 
-    /// Puts in what a sparse accessor says of single elements.
+    /// Applies the single elements of a sparse accessor.
     fn replace<T>(
         &self,
         accessor: &Accessor,

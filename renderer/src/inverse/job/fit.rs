@@ -87,7 +87,7 @@ pub struct Fit {
     pub(super) step: u64,
     pub(super) history: Vec<Point>,
     pub(super) left_out: u64,
-    /// Of each kind of finding about a picture, those of the first picture that has any.
+    /// Findings about pictures: of each kind, all of the first picture that has any.
     pub(super) findings: Vec<Diagnostic>,
     /// By parameter, pairs of vertices with an edge between them, where their values are to be smooth.
     edges: BTreeMap<usize, Vec<[u32; 2]>>,
@@ -151,7 +151,7 @@ impl Fit {
         self.left_out
     }
 
-    /// What the pictures of the fit found out about its scene.
+    /// Findings of the fit's pictures about its scene.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
     }
@@ -194,7 +194,7 @@ impl Fit {
         Ok(loss + self.add_unevenness(&mut vec![0.0; self.scene.len()]))
     }
 
-    /// What the picture of a view adds to the loss, and the gradient of that by its pixels.
+    /// The loss of a view's picture, and its gradient by the pixels.
     fn compare(&self, view: usize, mut picture: Picture) -> Result<(f64, Vec<Vec3>), FitError> {
         let gain = self.gain(view);
         picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);

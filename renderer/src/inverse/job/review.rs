@@ -1,4 +1,4 @@
-//! What there is to doubt of a fit of a scene that has taken all its steps.
+//! Doubts about a fit of a scene that has taken all its steps.
 
 use super::super::Target;
 use super::fit::Fit;
@@ -6,8 +6,8 @@ use kernels::optimise::review::{Doubt, Number, Problem, many_at_bound, review};
 use std::sync::atomic::AtomicBool;
 
 impl Fit {
-    /// What there is to doubt of the values that the fit came to. Where they are few, it renders pictures and gradients around them,
-    /// all with the samples of one step. The scene, and what the fit reports, stay as they are.
+    /// Doubts about the final values of the fit. Where they are few, it renders pictures and gradients around them, all
+    /// with the samples of one step. The scene and the reports of the fit stay as they are.
     pub fn review(&mut self, cancel: &AtomicBool) -> Vec<Doubt> {
         if self.step() < self.steps() || self.steps() == 0 {
             return Vec::new();
@@ -51,7 +51,7 @@ impl Fit {
             for parameter in planned.parameters.clone() {
                 let of = &self.scene.parameters()[parameter];
                 let values = end[self.scene.range_of(parameter)].iter().copied();
-                // Texels hold no light below 0 and none above what their format can.
+                // Texels hold no light below 0 and none above the limit of their format.
                 if !matches!(of.target, Target::Texels { .. }) || planned.group.shape.bounds() != of.bounds[0] {
                     doubts.extend(many_at_bound(&of.name, planned.group.shape.bounds(), values));
                 }

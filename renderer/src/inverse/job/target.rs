@@ -65,7 +65,7 @@ pub(super) fn check(table: &ViewTable, halvings: u32, context: &mut Context) {
     pictures(table, halvings, context);
 }
 
-/// The picture of a view, whose weights are those of its mask, too, if there is one.
+/// The picture of a view, with the weights of its mask, too, if there is one.
 fn pictures(table: &ViewTable, halvings: u32, context: &mut Context) -> Option<Read> {
     let mut read = picture(&table.target, context)?;
     let size = read.size;

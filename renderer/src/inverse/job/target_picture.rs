@@ -70,7 +70,7 @@ pub fn not_finite(pixels: &[Vec3], width: u32) -> Option<(usize, usize, Vec3)> {
     Some((at % width, at / width, pixels[at]))
 }
 
-/// The target of a name; `None` after saying what is wrong.
+/// The target of a name; `None` after reporting a fault.
 pub fn picture(name: &Spanned<String>, context: &mut Context) -> Option<Read> {
     let floats = floats(name, "target", context)?;
     let [width, height] = floats.size;
@@ -84,7 +84,7 @@ pub fn picture(name: &Spanned<String>, context: &mut Context) -> Option<Read> {
     Some(Read { pixels, weights, size: (width, height), is_shown: floats.is_shown })
 }
 
-/// The weights of the mask of a name, which is as large as its target; `None` after saying what is wrong.
+/// The weights of the mask of a name, which is as large as its target; `None` after reporting a fault.
 pub fn mask(name: &Spanned<String>, size: (u32, u32), context: &mut Context) -> Option<Vec<f32>> {
     let floats = floats(name, "mask", context)?;
     let [width, height] = floats.size;

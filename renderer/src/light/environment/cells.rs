@@ -1,10 +1,11 @@
 //! The cells of a table of the light from all directions: columns and rows of equal angles, and how light varies within a cell.
 //!
-//! An image is bilinear between the centers of its texels, so its cells lie between these centers: a row more than it has
-//! texels, of which the outermost two are half as high. Within a cell, directions are drawn by the interpolated light of the four
-//! texels, and by the sine of the polar angle: first a height, by a function that is linear from the upper edge to the middle and
-//! from there to the lower edge, then a place along the row. (pbrt-v4, section 12.5.2, has means of cells instead, and noise where
-//! the light varies within one.) So light sampling misses no fringe of a small sun.
+//! An image is bilinear between the centers of its texels, so its cells lie between these centers. There is one row of
+//! cells more than rows of texels; the outermost two are half as high. Within a cell, directions are drawn by the
+//! interpolated light of the four texels, and by the sine of the polar angle. First comes a height, by a function that
+//! is linear from the upper edge to the middle and from there to the lower edge. Then comes a place along the row. So
+//! light sampling misses no fringe of a small sun. Means of cells would have noise where the light varies within one
+//! (pbrt-v4, section 12.5.2).
 
 use super::grid::Cell;
 use super::latlong::LatLong;
@@ -13,7 +14,7 @@ use crate::math::sin_cos_turns;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-/// What a table is made of.
+/// The values of a table.
 #[derive(Clone, Copy)]
 pub enum Values<'a> {
     /// The mean over each cell, in rows from +y down.
@@ -44,8 +45,8 @@ struct Band {
     bend: f32,
 }
 
-/// How far from a pole, in the half row there, densities are evaluated at least: they are the same down to the pole, but 0/0
-/// at it.
+/// The least distance from a pole, in the half row there, at which densities are evaluated. They are the same down to
+/// the pole, but 0/0 at it.
 const FROM_POLE: f32 = 1e-3;
 
 impl Values<'_> {
@@ -145,8 +146,8 @@ impl Cells {
         (x / self.columns as f32, band.theta + within.y * band.height)
     }
 
-    /// The cell of texture coordinates, of which v is turned over; and the density per steradian with which directions are drawn
-    /// there that are in this cell.
+    /// The cell of texture coordinates, of which v is turned over. Also the density per steradian with which directions
+    /// in this cell are drawn there.
     #[inline(always)]
     pub fn find(&self, uv: Vec2) -> (Cell, f32) {
         let (columns, rows) = (self.columns as f32, self.rows as f32);
@@ -233,7 +234,7 @@ fn linear(u: f32, a: f32, b: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// The distribution function of the linear density 2 (a + (b − a) x)/(a + b) takes what is drawn back to its number.
+    /// The distribution function of the linear density 2 (a + (b − a) x)/(a + b) takes a draw back to its number.
     #[test]
     fn linear_draws_invert_their_distribution() {
         for (a, b) in [(0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (1e-25, 3e-25), (2.0, 5.0)] {

@@ -67,14 +67,14 @@ const REGIONS: [usize; 2] = [16, 8];
 const PARTS: usize = 4;
 
 impl Importance {
-    /// `values` of luminance, `columns` in each row; what is negative or no number counts as 0.
+    /// `values` of luminance, `columns` in each row; negative values and NaN count as 0.
     pub fn new(map: &LatLong, columns: usize, values: Values<'_>, others: Others) -> Importance {
         let luminance = values.numbers();
         // Of the brightest, so that no sum is too large.
         let brightest = luminance.iter().copied().filter(|l| l.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
         let clean = |x: f32| if x.is_finite() { x.max(0.0) / brightest } else { 0.0 };
         let mut within = Cells::new(columns, values);
-        // What arrives from each cell: all of it, and what is to be drawn.
+        // The light from each cell: all of it, and the part to draw.
         let mut light: Vec<f32> = luminance.iter().copied().map(clean).collect();
         let all = within.powers(&light);
         let mean = all.iter().map(|&p| f64::from(p)).sum::<f64>() / within.power_of_one();

@@ -1,9 +1,9 @@
 //! Light from infinitely far away: constant, a sky gradient, the sky of a day, or a latitude-longitude image.
 //!
-//! An image is a texture of the scene: it is read by tiles within the texture memory. The camera reads it with the footprint of
-//! the pixel, straight or in mirrors. Light transport reads one level of it, and light sampling draws from a table of just what
-//! is read there: see [`transport`]. So both strategies of multiple importance sampling integrate the same function, and
-//! neither leaves anything to chance that the other was to find.
+//! An image is a texture of the scene: it is read by tiles within the texture memory. The camera reads it with the
+//! footprint of the pixel, straight or in mirrors. Light transport reads one level of it, and light sampling draws from
+//! a table of that level: see [`transport`]. So both strategies of multiple importance sampling integrate the same
+//! function, and neither leaves anything to chance that the other was to find.
 //!
 //! A varying environment is sampled by tables of its luminance times the cosine at the surface.
 

@@ -1,4 +1,4 @@
-//! Small bright spots: light sampling finds all of their light without noise, wherever they stand; and the light of an image does
+//! Small bright spots: light sampling finds all of their light without noise, at any place. The light of an image does
 //! not depend on the number of samples or on the level that is read.
 
 use super::tests::image_at;
@@ -6,7 +6,8 @@ use super::*;
 use crate::sampler::Sampler;
 use std::f64::consts::{PI, TAU};
 
-/// The sum of L cos θ dω over texels, for a floor, times each texel's exact share of the cosine: ∫ cos θ sin θ dθ.
+/// The sum of L cos θ dω over texels, for a floor. Each texel counts with its exact share of the cosine: ∫ cos θ sin θ
+/// dθ.
 fn irradiance(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> f64 {
     let sine = |y: u32| (PI * f64::from(y) / f64::from(height)).sin().powi(2);
     let row = |y: u32| {
@@ -18,8 +19,8 @@ fn irradiance(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> f6
     (0..height / 2).map(row).sum()
 }
 
-/// A black sky with an evenly bright disk of a diameter in degrees about a direction so many degrees from the zenith: the texels
-/// whose centers it covers, or the nearest one.
+/// A black sky with an evenly bright disk: the texels whose centers it covers, or the nearest one. Its diameter and its
+/// angle from the zenith are in degrees.
 fn disk(width: u32, height: u32, diameter: f32, from_zenith: f32) -> impl Fn(f32, f32) -> f32 {
     let map = LatLong { rotation: 0.0 };
     // In the middle of a texel, at the zenith of all.
@@ -34,7 +35,7 @@ fn disk(width: u32, height: u32, diameter: f32, from_zenith: f32) -> impl Fn(f32
     }
 }
 
-/// What 1024 samples find of the light on a floor, as their mean and their standard deviation in it.
+/// The light on a floor by 1024 samples: their mean and their relative standard deviation.
 fn found(textures: &TextureSystem, e: &Environment) -> (f64, f64) {
     const N: u32 = 1024;
     let one = |i: u32| {

@@ -47,7 +47,7 @@ pub fn of_image(
     (map, scale): (&LatLong, Vec3),
     others: Others,
 ) -> Importance {
-    // Negative light is none, but does not take away that of its neighbours.
+    // Negative light is none, but does not take away its neighbours' light.
     let light = |t: Vec3| Some(luminance(t * scale)).filter(|l| l.is_finite()).unwrap_or(0.0).max(0.0);
     let texels: Vec<f32> = read(textures, texture, level).into_iter().map(light).collect();
     Importance::new(map, level.width as usize, Values::Texels(&texels), others)

@@ -213,7 +213,7 @@ fn environments() -> [(TextureSystem, Environment); 4] {
     [image(64, 32, spotted), untextured(sky), untextured(EnvironmentKind::Constant(Vec3::ONE)), day]
 }
 
-/// Importance sampling finds the integral that adding up everything does, and `pdf` is what `sample` says, to the bit.
+/// Importance sampling finds the integral of the plain sum, and `pdf` equals the density of `sample`, to the bit.
 #[test]
 fn samples_estimate_the_integral_with_the_density_they_say() {
     const N: u32 = 1 << 15;

@@ -1,20 +1,20 @@
-//! How light transport reads an image: one level, whatever the footprint.
+//! How light transport reads an image: one level for every footprint.
 //!
-//! Light sampling and lobes find the same light only if both read the same function, and light sampling misses nothing only
-//! if its table is made from just that function. So paths that were scattered, and directions from light sampling, read one
-//! level bilinearly, whatever the number of samples: the finest that is not larger than [`MAX_SIDE`]. What the camera sees,
-//! straight or in mirrors, is read with the footprint of its pixel.
+//! Light sampling and lobes find the same light only if both read the same function. Light sampling misses nothing only
+//! if its table is made from that function. So scattered paths, and directions from light sampling, read one level
+//! bilinearly, for any number of samples: the finest that is not larger than [`MAX_SIDE`]. Camera rays, straight or in
+//! mirrors, read with the pixel's footprint.
 //!
-//! **Rows by their solid angle.** Bilinear interpolation spreads a row evenly to both sides, but on the sphere there is more
-//! room on the side that is farther from the pole: a disc of R rows about the pole would gain 1/(12 R²) of its light, a
-//! twelfth if it is one row. With t from 0 to 1 between the centers of two rows whose common edge is at the angle θ, rows
-//! δ high, the lower one therefore counts
+//! **Rows by their solid angle.** Bilinear interpolation spreads a row evenly to both sides. On the sphere there is
+//! more room on the side farther from the pole. So a disc of R rows about the pole would gain 1/(12 R²) of its light, a
+//! twelfth if it is one row. Rows are δ high, and t goes from 0 to 1 between the centers of two rows with a common edge
+//! at θ. The lower one counts
 //!
 //! ```text
 //! t + t (1 − t) δ cot(θ)/4
 //! ```
 //!
-//! in place of t, which gives to each row the light of its solid angle, up to the third power of δ.
+//! in place of t. So each row has the light of its solid angle, up to the third power of δ.
 
 use super::latlong::LatLong;
 use crate::math::lanes::{Row, Row3, wide};
@@ -88,7 +88,7 @@ pub fn of_lane(places: &[Row; 2], lane: usize) -> Vec2 {
 mod tests {
     use super::*;
 
-    /// The light of each row alone, by the midpoint rule over its polar angle, is that of its solid angle.
+    /// The light of each row alone, by the midpoint rule over its polar angle, matches its solid angle.
     #[test]
     fn each_row_has_the_light_of_its_solid_angle() {
         for rows in [8_u32, 64] {

@@ -22,7 +22,7 @@ pub fn made(material: Option<&Statements>, folder: &Path) -> (ModelMaterial, Vec
     let glass = [4, 6, 7, 9].contains(&illumination);
     let opacity = if glass && dissolve >= 1.0 { 0.0 } else { dissolve.clamp(0.0, 1.0) };
     let image = |map: &Option<Map>, raw| map.as_ref().map(|map| image(&map.file, raw, folder));
-    // Alpha of a color is coverage; that of other maps means nothing.
+    // Alpha of a color is coverage; alpha of other maps means nothing.
     let data = |map: &Option<Map>| Some(ModelImage { ignores_alpha: true, ..image(map, true)? });
     let (diffuse_map, opacity_map) = (image(&m.diffuse_map, false), image(&m.opacity_map, true));
     let (roughness_map, metallic_map) = (data(&m.roughness_map), data(&m.metallic_map));

@@ -108,7 +108,7 @@ impl Library {
                 false
             }
             "Ns" | "Ni" | "d" | "Tr" | "Pr" | "Pm" => {
-                // A halo makes the silhouette opaque. The number is what counts where the surface faces the viewer.
+                // A halo makes the silhouette opaque. The number counts where the surface faces the viewer.
                 if key == "d" {
                     values.next_if_eq(&"-halo");
                 }

@@ -256,8 +256,8 @@ fn broken_tiles_are_empty_and_said_once() {
     assert_eq!(cache.statistics().total.failed_reads, 4);
 }
 
-/// With the least budget, room for good tiles is left however many broken ones were asked for, also by fibers and ahead of time,
-/// and each broken tile is read once.
+/// With the least budget, any number of broken tiles leaves room for good tiles, also by fibers and ahead of time. Each
+/// broken tile is read once.
 #[test]
 fn broken_tiles_take_nothing_of_the_budget() {
     let sources = || vec![Formula { broken: Some(1), ..formula(4096, 64, 3) }];

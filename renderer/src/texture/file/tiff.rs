@@ -312,7 +312,7 @@ fn color_space(top: &Directory, encoding: Encoding, window: &mut Window<'_>) -> 
     Ok(srgb.then_some(ColorSpace::Srgb))
 }
 
-/// What the description says under a name, as `known` reads it.
+/// The value of a name in the description, as `known` reads it.
 fn described<T>(
     top: &Directory,
     window: &mut Window<'_>,

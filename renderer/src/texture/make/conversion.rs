@@ -12,8 +12,8 @@ pub enum MipFilter {
     Lanczos,
     /// sinc windowed by Kaiser's, three lobes, α = 4.
     Kaiser,
-    /// The average over the solid angle that a texel of a latitude-longitude image covers: as the box does along rows, and by the
-    /// difference of the cosines of the polar angle from row to row.
+    /// The average over the solid angle of a texel of a latitude-longitude image. Along rows it is as the box. From row
+    /// to row it weighs by the difference of the cosines of the polar angle.
     LatLong,
 }
 

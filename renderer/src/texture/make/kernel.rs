@@ -29,7 +29,7 @@ impl Taps {
 
     /// From row to row.
     pub fn rows(filter: MipFilter, wrap: Wrap, from: u32, to: u32) -> Taps {
-        // What is above a height, as a share of the sphere: a square, as a difference from 1 would cancel near the pole.
+        // The share of the sphere above a height: a square, as a difference from 1 would cancel near the pole.
         let above = |y: f64| (0.5 * PI * y / f64::from(from)).sin().powi(2);
         match filter {
             MipFilter::LatLong => Taps::new(from, to, |i| coverage(i, from, to, above)),
@@ -40,7 +40,7 @@ impl Taps {
     fn new(from: u32, to: u32, weights: impl Fn(u32) -> BTreeMap<u32, f64>) -> Taps {
         let (mut starts, mut taps) = (vec![0], Vec::new());
         for i in 0..to {
-            // A single texel stays itself, whatever the filter.
+            // A single texel stays itself with every filter.
             let weights = if from == to { BTreeMap::from([(i, 1.0)]) } else { weights(i) };
             taps.extend(weights.into_iter().filter(|(_, w)| *w != 0.0).map(|(k, w)| (k, w as f32)));
             starts.push(taps.len() as u32);
@@ -130,7 +130,8 @@ mod tests {
         }
     }
 
-    /// The light of each row of a latitude-longitude image, level by level, is that of its solid angle, also where heights are odd.
+    /// The light of each row of a latitude-longitude image, level by level, matches its solid angle, also where heights
+    /// are odd.
     #[test]
     fn levels_of_the_sphere_keep_the_light_of_each_row() {
         let solid = |y: u32, height: u32| {

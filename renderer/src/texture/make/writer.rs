@@ -31,7 +31,7 @@ pub struct Writer<'a> {
     about: About,
 }
 
-/// What the front says of the texels.
+/// Facts about the texels, at the front of a file.
 #[derive(Clone, Copy, Default)]
 pub struct About {
     pub fingerprint: Fingerprint,

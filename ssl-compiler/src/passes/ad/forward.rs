@@ -348,8 +348,8 @@ impl Writer<'_, '_> {
             shadows.into_iter().enumerate().map(|(axis, v)| v.filter(|_| wanted.get(axis))).collect();
     }
 
-    /// The derivative of a value, with what another derivative of it has besides. It is written without a product that is 0, as
-    /// the rule has it, so that first derivatives cost nothing more.
+    /// The derivative of a value, with the additional product of its second derivative. It is written without a product
+    /// that is 0, as the rule has it, so that first derivatives cost nothing more.
     fn cross(&mut self, args: &[Value], operands: &[ByAxis], axis: usize) -> Option<Value> {
         let (value, weight) = (operands[0][axis], operands[1][axis]);
         let Some(weight) = weight else { return value };

@@ -60,7 +60,7 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
     }
 }
 
-/// A value of 0 whose derivative is that of the residual. A second derivative is refused where what is `whole` has one.
+/// A value of 0 with the residual's derivative. A second derivative is refused where `whole` has one.
 fn first_order(b: &mut Builder, whole: Value, residual: Value) -> Value {
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let depends = b.emit(Op::Boundary, &[one, one, whole], FLOAT);

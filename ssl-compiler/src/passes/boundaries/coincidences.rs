@@ -1,10 +1,10 @@
 //! Tells at run time which conditions of an integrand change at the same place by chance.
 //!
-//! `ties` puts such conditions in order, which is right if their places move together. If they do not, the integral has a
-//! kink. Whether they do is not written in the code. So the places are computed again, from values that are moved a little,
-//! equal ones by the same amount. This is done several times, since one time may lead places together again. What coincides
-//! each time, such as the edge that two triangles share, coincides for a reason. What does not is told, with both places, where
-//! a derivative is asked for.
+//! `ties` puts such conditions in order, which is right if their places move together. If they do not, the integral has
+//! a kink. Whether they do is not written in the code. So the places are computed again, from values that are moved a
+//! little, equal ones by the same amount. This is done several times, since one time may lead places together again.
+//! Places that coincide each time, such as the edge that two triangles share, coincide for a reason. Other pairs are
+//! reported, with both places, where a derivative is requested.
 
 use super::coinciding::Site;
 use super::rounds::{rounds, threaded_rounds};
@@ -28,7 +28,8 @@ const FORMAT: &str = "conditions that coincide: %s and %s change at the same pla
                       unless both move together, the integral has a kink here\n";
 
 impl Writer<'_> {
-    /// Lets the code tell what coincides. `moved` are the same pieces as they would be for other values, for each time.
+    /// Makes the code report coincidences. `moved` are the same pieces as they would be for other values, for each
+    /// time.
     pub(super) fn tell(
         &mut self,
         b: &mut Builder,
@@ -118,8 +119,8 @@ fn pieces_for(
     sites.into_iter().flat_map(|site| site.pieces).collect()
 }
 
-/// A function that takes a token, the table, and those for other values. It prints each pair of sites that coincide in the
-/// first but not in all, and gives the token and 0.
+/// A function that takes a token, the table, and the tables for other values. It prints each pair of sites that
+/// coincide in the first but not in all, and gives the token and 0.
 fn write(table: &Table, name: String, precision: Precision, format: u32, ids: &[i32]) -> Function {
     let mut takes = vec![Ty::Token];
     (0..=TIMES).for_each(|_| takes.extend(table.types()));

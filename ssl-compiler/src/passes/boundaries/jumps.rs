@@ -74,8 +74,8 @@ impl Taint {
     }
 }
 
-/// Looks for the jumps of an integrand, whose last parameters are the variables of integration; with `nested`, for all that a
-/// derivative of its derivative needs.
+/// Looks for the jumps of an integrand, whose last parameters are the variables of integration. With `nested`, it finds
+/// all jumps for a derivative of its derivative.
 pub(super) fn find(flat: &Flat, fixed: &[bool], nested: bool) -> Found {
     let f = &flat.function;
     let mut taint = Taint { kinds: vec![0; f.types.len()] };
@@ -105,8 +105,8 @@ pub(super) fn find_moving(flat: &Flat, moving: &[bool]) -> Found {
     among(flat, taint, [false; 2])
 }
 
-/// The jumps of a function of whose parameters this is known: with `kinks` those of its derivative, and with `staying` those at
-/// places that stay.
+/// The jumps of a function with these parameters: with `kinks` also jumps of its derivative, and with `staying` also
+/// jumps at fixed places.
 fn among(flat: &Flat, mut taint: Taint, [kinks, staying]: [bool; 2]) -> Found {
     let f = &flat.function;
     while spread(f, f.body, &mut taint) {}

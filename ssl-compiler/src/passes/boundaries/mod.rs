@@ -367,7 +367,7 @@ impl Writer<'_> {
         found[0]
     }
 
-    /// What the functions that sum jumps over a piece take.
+    /// The arguments of the functions that sum jumps over a piece.
     fn arguments(&self, b: &mut Builder, call: &Call, (piece, shape): (&Piece, Shape)) -> Values {
         let own = self.own;
         let zero = b.float(0.0);
@@ -387,7 +387,7 @@ impl Writer<'_> {
         args
     }
 
-    /// Adds what the jumps at one piece of a boundary do.
+    /// Adds the effect of the jumps at one piece of a boundary.
     fn piece(
         &self,
         b: &mut Builder,

@@ -1,7 +1,7 @@
 //! Which functions are differentiated more than once.
 //!
-//! Integrals in these need what second derivatives are made of. Over-estimates: a derivative along the screen anywhere counts
-//! as one around everything, and calls count whether or not they are made.
+//! Integrals in these need the parts of second derivatives. Over-estimates: a derivative along the screen anywhere
+//! counts as one around everything, and calls count whether or not they are made.
 
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::{Module, Op};
@@ -27,7 +27,7 @@ pub(super) fn of(module: &Module) -> Vec<bool> {
     reached(&calls, nested)
 }
 
-/// What some functions call, and these themselves.
+/// Some functions and their callees.
 fn reached(calls: &CallGraph, from: impl Iterator<Item = usize>) -> Vec<bool> {
     let mut reached = vec![false; calls.callees.len()];
     let mut work: Vec<usize> = from.collect();

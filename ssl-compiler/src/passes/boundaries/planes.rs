@@ -67,7 +67,7 @@ pub(super) fn point(b: &mut Builder, points: &Points, coefficients: &[Value], in
     Point { weight, coordinates: coordinates.collect() }
 }
 
-/// Whether a slope is 0, and one to divide by: 0 times what is infinite would be no derivative.
+/// Whether a slope is 0, and one to divide by: 0 times infinity would be no derivative.
 fn or_one(b: &mut Builder, slope: Value) -> (Value, Value) {
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let flat = b.float_compare(Compare::Eq, slope, zero);
@@ -89,12 +89,12 @@ pub(super) struct Crossing {
     pub along: Value,
 }
 
-/// Of two lines, by their coefficients. The way along the first one is that of [`point`].
+/// Of two lines, by their coefficients. The way along the first one is the way of [`point`].
 pub(super) fn crossing(b: &mut Builder, line: &[Value], other: &[Value]) -> Crossing {
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let [first, second] = [line[1], line[2]].map(|slope| b.float1(Float1::Abs, slope));
     let turned = b.float_compare(Compare::Gt, second, first);
-    // What is solved for comes first, then the coordinate along which the line is followed.
+    // The solved coordinate comes first, then the coordinate along which the line is followed.
     let mut ordered = |slopes: &[Value]| {
         let (x, y) = (slopes[1], slopes[2]);
         (b.select(turned, y, x), b.select(turned, x, y))

@@ -60,14 +60,14 @@ pub(super) fn run(f: &mut Function) {
     }
 }
 
-/// Looks for remainders that are moved to have the sign of what is divided by.
+/// Looks for remainders that are moved to have the sign of the divisor.
 struct Floored<'a> {
     definitions: HashMap<Value, &'a InstData>,
     constants: Vec<Option<Const>>,
 }
 
 impl Floored<'_> {
-    /// The additions that move them, with what is divided and by what.
+    /// The additions that move them, with dividend and divisor.
     fn all(f: &Function, remainders: &HashMap<Value, Values>) -> HashMap<Inst, (Value, Value)> {
         let mut definitions = HashMap::new();
         for data in &f.insts {

@@ -1,4 +1,4 @@
-//! Conditions on what rounding leaves of something affine: `fract(u) > t`, `mod(x, k) < t`, `abs(u - round(u)) < t`.
+//! Conditions on the remainder of a rounded affine value: `fract(u) > t`, `mod(x, k) < t`, `abs(u - round(u)) < t`.
 //!
 //! In each period, u − floor(u) rises from 0 to 1 and falls back at once. So it passes a value between these twice: where u
 //! is this value and a whole number more, and where u is a whole number.
@@ -65,7 +65,7 @@ impl Solver<'_, '_> {
         Some(Saw { form, op, factor, offset: self.b.sub(whole, inner) })
     }
 
-    /// What is divided by k in a value, or multiplied with 1 / k.
+    /// The dividend by k in a value, or the factor of 1 / k.
     fn dividend(&mut self, v: Value, k: Value) -> Option<Value> {
         let data = self.forms.copies.definition(v)?;
         if data.op == Op::Float2(Float2::Div) {

@@ -1,15 +1,16 @@
-//! What the second derivatives of an integral have of the places where its integrand jumps.
+//! Second derivatives of an integral at the places where its integrand jumps.
 //!
-//! Design. By a parameter a, an integral of f changes by ∫ f_a du + Σ w_k[f] c_k,a, where c_k are the coefficients of the
-//! boundaries and w_k[f] the sums of the jumps of f (`moments`). By another parameter b, this changes by
+//! Design. By a parameter a, an integral of f changes by ∫ f_a du + Σ w_k[f] c_k,a. Here c_k are the coefficients of
+//! the boundaries and w_k[f] the sums of the jumps of f (`moments`). By another parameter b, this changes by
 //!
 //! > ∫ f_ab du + Σ (w_k[f_a] c_k,b + (w_k[f]),b c_k,a + w_k[f] c_k,ab)
 //!
-//! The first of the three terms is the jump of the derivative. It is the derivative by a of the sums at points that stay where they
-//! are (`Op::Pin`), and `Op::Cross` lets a second derivative have it. In the second one, the sums change with their points as well.
-//! Over one variable, differentiation of the code that draws the points gives that, and so it does for one plane. Where a
-//! plane is crossed by another condition's, the jumps on it have jumps of their own: in two dimensions at one point, which
-//! is solved for here. Elsewhere such a derivative is refused, and so are third ones.
+//! The first of the three terms is the jump of the derivative. It is the derivative by a of the sums at points that
+//! stay where they are (`Op::Pin`), and `Op::Cross` lets a second derivative have it. In the second one, the sums
+//! change with their points as well. Over one variable, differentiation of the code that draws the points gives that,
+//! and so it does for one plane. Where another condition's plane crosses a plane, the jumps on it have jumps of their
+//! own. In two dimensions this is one point, which is solved for here. Elsewhere such a derivative is refused, and so
+//! are third ones.
 //!
 //! The derivative of an integrand jumps where `min`, `max` and `abs` have their kinks. These count as conditions here.
 //!
@@ -78,7 +79,8 @@ pub(super) struct Among<'a> {
 }
 
 impl Writer<'_> {
-    /// Adds what the jumps at a piece do to derivatives, where second ones may be asked for. Gives the token behind it.
+    /// Adds the effect of the jumps at a piece to derivatives, where second ones may be requested. Gives the token
+    /// behind it.
     pub(super) fn piece_twice(
         &mut self,
         b: &mut Builder,
@@ -236,7 +238,7 @@ struct Crossing<'a> {
     site: usize,
 }
 
-/// Of values, those that are no constants.
+/// The values that are no constants.
 fn moving(b: &Builder, values: &[Value]) -> Vec<Value> {
     values.iter().copied().filter(|&v| b.constant_of(v).is_none()).collect()
 }

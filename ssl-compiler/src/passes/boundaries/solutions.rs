@@ -14,8 +14,8 @@ use super::{Own, refuse};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 
-/// The jumps whose places can be solved for, with these. The others refuse derivatives by what moves them. Also, whether some
-/// others stay where they are.
+/// The jumps whose places can be solved for, with these. The others refuse derivatives by the values that move them.
+/// Also, whether some others stay where they are.
 pub(super) fn solved<'j>(
     b: &mut Builder,
     module: &Module,

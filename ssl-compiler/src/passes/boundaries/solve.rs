@@ -235,7 +235,7 @@ impl Solver<'_, '_> {
         Some(())
     }
 
-    /// A factor to divide by, and a claim on what it is multiplied with.
+    /// A factor to divide by, and a claim on its cofactor.
     fn factor(&mut self, k: Value, claim: Claim) -> (Value, Claim) {
         let negative = self.compare(Compare::Lt, k, 0.0);
         let some = self.compare(Compare::Ne, k, 0.0);
@@ -244,7 +244,7 @@ impl Solver<'_, '_> {
         (self.where_holds(some, k, 1.0), claim)
     }
 
-    /// What is multiplied with k, against t.
+    /// The cofactor of k, against t.
     pub(super) fn divided(&mut self, t: Value, k: Value, claim: Claim) -> (Value, Claim) {
         let (k, claim) = self.factor(k, claim);
         (self.b.div(t, k), claim)

@@ -65,7 +65,7 @@ impl Appended {
     }
 }
 
-/// What went wrong, and where in the tested file, whose text comes first in the one that was compiled.
+/// The message, and its place in the tested file, whose text comes first in the compiled one.
 fn unmade(diagnostics: &Diagnostics, compiled: FileId, (tested, file): (FileId, &SourceFile)) -> Unmade {
     let Unmade { message, span } = Unmade::of(diagnostics);
     let inside = |span: &Span| span.file == compiled && span.end as usize <= file.text.len();

@@ -6,8 +6,8 @@
 //! standard errors and the error of the step together. If those errors hide the tolerance, the integrals take more samples,
 //! unless the test says how many. If they still do, the test fails as well, since it would prove nothing.
 //!
-//! A million samples take a while, so the default back end computes both, in f32, whose rounding is far below what samples
-//! tell. The others must give its gradient at the same samples.
+//! A million samples take a while, so the default back end computes both, in f32, whose rounding is far below the error
+//! of samples. The others must give its gradient at the same samples.
 
 use super::appended::Behind;
 use super::gradient::{described, key, no_gradient, wrong};
@@ -70,7 +70,7 @@ enum Verdict {
     Kink,
 }
 
-/// What so many samples tell.
+/// The result of so many samples.
 enum Told {
     Enough(Judged),
     /// They tell too little, so this is all.
@@ -188,9 +188,9 @@ impl Judge<'_> {
         Ok(Told::Enough(Judged::Agrees { gradient: Vec::new() }))
     }
 
-    /// At the step that knows the slope best, and where the gradient differs there, at shorter ones: there may be a kink between
-    /// the point and where the first step ends, which its error does not tell of. If a shorter one has another slope, there
-    /// is, and the gradient is only wrong if it differs from that.
+    /// At the step that knows the slope best, and where the gradient differs there, at shorter ones. Between the point
+    /// and the end of the first step, there may be a kink, which its error does not show. If a shorter step has another
+    /// slope, there is a kink. Then the gradient is only wrong if it differs from that slope, too.
     fn verdict(&mut self, i: usize, base: f64, gradients: &mut Vec<Vec<f64>>) -> Result<Verdict, Wrong> {
         let (first, pairs) = self.step(self.along[i], base)?;
         let verdict = self.at_step(i, base, (first, pairs), gradients)?;
@@ -326,7 +326,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// What a shader gives for the seed that was set.
+    /// The values of a shader for this seed.
     fn row(&self, shader: &Shader) -> Result<Vec<f64>, Wrong> {
         let rows = self.setting.native(shader, &self.point, self.span)?;
         Ok(rows.iter().map(|row| f64::from(row.0[0])).collect())

@@ -46,7 +46,7 @@ impl Folder {
         self.write_by(name, |to| to.write_all(bytes))
     }
 
-    /// The same for what is written piece by piece.
+    /// As `write`, piece by piece.
     pub fn write_by(
         &self,
         name: &str,

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Enough for kernels that call functions recursively.
 const STACK_BYTES: usize = 16 << 20;
 
-/// For those who wait for kernels without LLVM: the sweep of splats is 4.1 times as fast with it, a whole step 3.4 times
+/// A note for fits without LLVM: the sweep of splats is 4.1 times as fast with it, a whole step 3.4 times
 /// (docs/src/performance.md). Renders gain less than a fifth, so nothing is said there.
 const LLVM: &str = "note: this program was built without LLVM, whose code for kernels is several times as fast: `cargo xtask setup` \
                     brings it, and `cargo run --release --features llvm -- fit …` runs with it";

@@ -307,7 +307,7 @@ impl Arguments {
         })
     }
 
-    /// The layers that are asked for, with those that the denoiser needs.
+    /// The requested layers, with the guides of the denoiser.
     fn with_guides(&self, scene: &Scene, asked: Option<Vec<Aov>>) -> Result<Option<Vec<Aov>>, Box<Diagnostic>> {
         if self.denoise.is_none() {
             return Ok(asked);
@@ -325,7 +325,7 @@ impl Arguments {
         Ok(Some(aovs))
     }
 
-    /// What takes the noise out, and on how many threads.
+    /// The denoiser, and its number of threads.
     pub fn denoise(&self) -> Option<(Denoiser, usize)> {
         Some((self.denoise?, self.threads.map_or_else(available_threads, usize::from)))
     }

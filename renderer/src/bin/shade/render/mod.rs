@@ -243,7 +243,7 @@ fn finish(
     }
 }
 
-/// A line on what was rendered and into which file, if `written`, and how it was `denoised`.
+/// A line on the render and its file, if `written`, and how it was `denoised`.
 fn summary(rendered: &RenderOutput, output: &Output, written: bool, denoised: &str) -> String {
     let (s, there) = (&rendered.statistics, rendered.part.mean_samples());
     let share = match rendered.ending {

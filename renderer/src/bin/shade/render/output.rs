@@ -83,7 +83,7 @@ pub struct Output {
 /// How a written picture was denoised.
 #[derive(Default)]
 pub struct Denoised {
-    /// For the line that says what was written.
+    /// For the line about the written file.
     pub by: String,
     pub note: String,
     /// Why the picture keeps its noise though it should not.
@@ -123,7 +123,7 @@ impl Output {
         if self.format != Format::Picture(ImageFormat::Png) || plan.aovs.is_empty() {
             return String::new();
         }
-        // What only the denoiser asked for is not missed.
+        // Layers that only the denoiser requested are not missed.
         let asked = plan.aovs.iter().filter(|aov| self.denoise.is_none() || !GUIDES.contains(aov));
         let names = asked.map(|a| a.name()).collect::<Vec<_>>().join(", ");
         if names.is_empty() {

@@ -154,7 +154,7 @@ fn made(
     let mut images = Vec::new();
     for (map, info) in maps(material) {
         let Some(info) = info else { continue };
-        // The alpha of a base color is coverage, unless the material is opaque; that of other maps means nothing.
+        // The alpha of a base color is coverage, unless the material is opaque; alpha of other maps means nothing.
         let ignores_alpha = map.slot != BASE_COLOR.slot || covers;
         let Some(image) = image(container, info, (map.raw, ignores_alpha), folders)? else {
             model.leave_out("images that are neither PNG nor JPEG");

@@ -1,18 +1,17 @@
 //! Calls that a sweep must not leave out though no cotangent reaches them: of functions whose backward derivative, the
 //! author's own, does something by itself.
 //!
-//! A derivative is linear, so that without cotangents there is nothing to sweep. Two kinds of backward derivatives are more
-//! than a derivative: one that *acts*, since it adds to a buffer or prints; and that of a *sink*, a function without a result
-//! that could have a cotangent, whose arguments get theirs from elsewhere.
+//! A derivative is linear, so that without cotangents there is nothing to sweep. Two kinds of backward derivatives are
+//! more than a derivative. One *acts*: it adds to a buffer or prints. The other belongs to a *sink*: no result can have
+//! a cotangent, and the arguments get theirs from elsewhere.
 //!
-//! It over-estimates: whatever calls such a function is swept wherever it is called, even if the branch that does so is
-//! never taken.
+//! It over-estimates: callers of such a function are swept everywhere, even if the branch with the call is never taken.
 
 use super::{has_cotangent, is_wanted, token_of};
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;
 
-/// By function of a module, itself and what it calls considered.
+/// By function of a module, with its callees.
 pub(in super::super) struct Acting {
     /// Whether a backward derivative acts: it runs wherever the call did, and gets the cotangents that there are.
     pub acts: Vec<bool>,
@@ -40,8 +39,8 @@ fn is_sink(f: &Function) -> bool {
     f.custom.backward.is_some() && !gives && token_of(f, f.params()).is_some()
 }
 
-/// Whether a backward derivative does more than to compute. It runs the function itself for its values; what that does is
-/// not the derivative's.
+/// Whether a backward derivative does more than to compute. It runs the function itself for its values; the function's
+/// own effects are not the derivative's.
 fn acts(module: &Module, function: FuncId, backward: FuncId) -> bool {
     let mut seen = vec![false; module.functions.len()];
     let mut work = vec![backward];
@@ -57,7 +56,7 @@ fn acts(module: &Module, function: FuncId, backward: FuncId) -> bool {
         });
         // It may take gradients through functions that have such derivatives.
         work.extend(module.function(id).custom.backward);
-        // A sweep that is yet to be written adds to the gradients of what it passes.
+        // A sweep that is yet to be written adds to the gradients of the look-ups that it passes.
         if found || swept && adds_gradients(module) {
             return true;
         }
@@ -74,7 +73,7 @@ fn adds_gradients(module: &Module) -> bool {
     any
 }
 
-/// The functions that run one of these. A custom derivative is the derivative, whatever the function's body calls.
+/// The functions that run one of these. A custom derivative is the derivative, for any calls in the function's body.
 fn reaching(module: &Module, calls: &CallGraph, mut found: Vec<bool>) -> Vec<bool> {
     let is_custom = |f: FuncId| module.function(f).custom.functions().next().is_some();
     for component in &calls.components {

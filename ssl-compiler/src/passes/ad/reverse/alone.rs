@@ -1,7 +1,7 @@
 //! The author's backward derivative as a sweep calls it: for cotangents alone.
 //!
-//! What stands for `vjp` of a function gives the function's values, too, and calls the function for them. A sweep comes by
-//! after the function ran, so that a second run would cost as much again, and would add to buffers and print twice.
+//! The replacement of `vjp` of a function gives the function's values, too, and calls the function for them. A sweep
+//! comes by after the function ran. A second run would cost as much again, and would add to buffers and print twice.
 
 use super::Output;
 use crate::ir::*;
@@ -50,7 +50,7 @@ fn without(mut f: Function, call: Inst) -> Function {
     insts.retain(|&inst| inst != call);
     for &result in &data.results {
         let instead = match f.ty(result) {
-            // What gives a token takes one, and both come first.
+            // A call that gives a token takes one, and both come first.
             Ty::Token => data.args[0],
             ty => zero(&mut f, ty, data.span, &mut insts),
         };

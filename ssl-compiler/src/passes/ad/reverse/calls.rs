@@ -79,8 +79,8 @@ impl<'m> Lineariser<'_, 'm> {
         }
     }
 
-    /// Whether a sweep passes a call of what holds custom derivatives that it must not leave out: always where one acts,
-    /// else where somebody wants the cotangent of an argument.
+    /// Whether a sweep passes a call of a function with custom derivatives that it must not leave out. It always does
+    /// where one acts, else where an argument's cotangent is needed.
     fn is_passed(&self, data: &InstData, id: FuncId) -> bool {
         // A backward derivative that is differentiated itself only takes the function's values from it.
         let module = self.output.module;

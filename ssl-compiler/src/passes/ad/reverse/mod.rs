@@ -174,7 +174,8 @@ fn holding(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> V
     holds
 }
 
-/// Likewise, what it runs: a custom derivative counts where one is asked for only, not where the function is called.
+/// For each function, whether it runs such an operation: a custom derivative counts only where a derivative is
+/// requested, not where the function is called.
 fn running(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> Vec<bool> {
     let mut holds: Vec<bool> = module.functions.iter().map(|_| false).collect();
     let mut runs: Vec<Vec<FuncId>> = module.functions.iter().map(|_| Vec::new()).collect();
@@ -260,7 +261,7 @@ pub(super) struct Output<'m> {
     names: HashSet<String>,
     /// The sites at which cotangents of values with a site of their own travel.
     mirrored: HashMap<Site, Site>,
-    /// Backward derivatives of the author's, and those that do not run their function.
+    /// Backward derivatives of the author's, with their variants that do not run the function.
     alone: HashMap<FuncId, FuncId>,
     pub rewritten: Rewritten,
     pub remarks: &'m mut Remarks,
@@ -268,7 +269,7 @@ pub(super) struct Output<'m> {
     pub uses_tape: Vec<bool>,
     /// Likewise, whether it or what it calls does what must not be done twice.
     shows: Vec<bool>,
-    /// Likewise, whether it adds to buffers or prints, so that no sweep may run it again.
+    /// By function of the module, whether it adds to buffers or prints, so that no sweep may run it again.
     pub marks: Vec<bool>,
     /// Custom derivatives that sweeps must not leave out.
     pub acting: Acting,

@@ -60,7 +60,7 @@ pub(super) fn rewrite(module: &mut Module) -> Rewritten {
     rewritten
 }
 
-/// Loops whose rounds add to buffers or print cannot run again: what the sweep reads is kept.
+/// Loops whose iterations add to buffers or print cannot run again: the values that the sweep reads are kept.
 fn keep_once(module: &mut Module, id: FuncId, marks: &[bool]) {
     let whole = &*module;
     let f = whole.function(id);
