@@ -22,7 +22,7 @@ codes! {
     CONFLICT = "J0005", "keys of a job that do not go together",
         "Two keys say the same thing, a key needs another one, or one of several keys is missing.";
     BAD_DATA = "J0006", "file that holds no usable elements",
-        "The file was read, but a buffer cannot be made from it: it has another format than its name says, another number of scalars for each element than the kernels take, no elements at all, or a number that is not finite. In a fit of a scene, it is a target or mask that cannot weigh pixels: it has a weight below 0, a number that is not finite, or no pixel that counts. The message says where.";
+        "The file was read, but it makes no buffer. Its format may differ from its name, or its scalars for each element from those that kernels take. It may also have no elements, or a number that is not finite. In a fit of a scene, a target or mask may have a weight below 0, a number that is not finite, or no pixel that counts. The message says where.";
     MISFIT = "J0007", "buffer that does not fit a launch",
         "Two kernels take the same buffer with different elements, two launches write the same buffer, or the number of elements is not the number of points. Each buffer has one source: a key under `[buffers]`, one launch that writes it, or any number of launches that add to it.";
     NO_GRADIENT = "J0008", "buffer that the loss does not depend on",
@@ -38,9 +38,9 @@ codes! {
     NUMBERS = "J0013", "numbers that were clamped or left out",
         "While the fit ran, kernels read outside of buffers, or came to numbers that are not finite. The runtime clamped the indices, took such derivatives as 0, and left such terms out of sums. The fit went on, but it may not do what was meant. Look for divisions by 0, for roots and logarithms of numbers that may not be positive, and for indices.";
     AT_BOUND = "J0014", "fitted number that ended at its bound",
-        "The loss would be smaller behind the bound, so the bound decided, and not the target. Or more than half of the numbers of a large buffer or image ended at a bound. Move `low` or `high`, if they are only a guess. If the number cannot go on, as a reflectance above 1, something else is wrong, which the fit makes up for: a light that is too weak, an exposure, or a number that is not fitted.";
+        "The loss would be smaller behind the bound, so the bound decided, and not the target. Or more than half of the numbers of a large buffer or image ended at a bound. Move `low` or `high`, if they are only a guess. If the number cannot go on, as a reflectance above 1, the fit makes up for another fault: a light that is too weak, an exposure, or a number that is not fitted.";
     NO_EFFECT = "J0015", "fitted number without effect",
-        "Around the end of the fit, the loss stays the same if this number goes back to its start, or changes by a tenth. So its value means nothing. Perhaps something multiplies it by 0, a branch does not take it, or no target shows what depends on it. Do not fit it, or add a target. The fit looks at this after the last step, if it has at most 16 numbers and 20 steps for each.";
+        "Around the end of the fit, the loss stays the same if this number goes back to its start, or changes by a tenth. So its value means nothing. Perhaps something multiplies it by 0, a branch does not take it, or no target shows its effect. Do not fit it, or add a target. The fit looks at this after the last step, if it has at most 16 numbers and 20 steps for each.";
     UNDETERMINED = "J0016", "fitted numbers that are not determined",
         "The loss stays the same if these numbers change together, so the fit could have ended with others just as well. Two factors of which only the product counts are the usual case: the strength of a light and the color of all that it lights. Fit all but one, or add a target that tells them apart. The fit compares the curvature of the loss along such a direction with the curvature along each number. It looks at this after the last step, if it has at most 16 numbers and 20 steps for each.";
 }

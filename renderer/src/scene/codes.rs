@@ -81,7 +81,7 @@ codes! {
     NOT_FINITE = "S0034", "image with NaN or infinite texels",
         "Some texels of an image are NaN or infinite, as a sun is that was too bright for half floats. Infinity counts as 65504, the largest half float; NaN and minus infinity count as 0. If it is the sun of an environment, its light is wrong: make the image anew with 32-bit floats, or with a darker sun.";
     FAR_AWAY = "S0035", "scene that is too far from the origin",
-        "World coordinates are 32-bit floats, and the farther from the origin, the farther are they apart: 0.06 at a million. The scene, or what the camera sees of it, is less than a thousand such steps across, so surfaces are off by as much as shows. Move everything near the origin.";
+        "World coordinates are 32-bit floats, and the farther from the origin, the farther are they apart: 0.06 at a million. The scene, or the part in view, is less than a thousand such steps across, so surfaces are visibly off. Move everything near the origin.";
     NOISY = "S0036", "picture that cannot be denoised",
         "The file is no OpenEXR picture with the channels `R`, `G` and `B`, or the denoiser needs a layer that it does not have. The built-in denoiser tells noise from detail by the layer `variance`; the layers `albedo` and `normal` keep edges and textures sharp. `shade render --denoise` writes all of them.";
     SHARP_EDGES = "S0037", "mesh whose sharp edges look smooth",

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Where to write the picture, `.exr` or `.png`. Without this option, it gets the name of the file with `-denoised`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What takes the noise out: `oidn`, `builtin`, or `auto` for the first of these that there is
+    /// The denoiser: `oidn`, `builtin`, or `auto` for the first of these that there is
     #[arg(long, value_name = "DENOISER", default_value = "auto", value_parser = denoiser)]
     denoiser: Denoiser,
     /// Exposure of a `.png` in stops

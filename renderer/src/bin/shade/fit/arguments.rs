@@ -30,10 +30,10 @@ pub struct Arguments {
     /// The folder for results and the checkpoint. The default is the name of the job with `-fit`, in the current folder
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
-    /// Number of steps. The default is what the job says
+    /// Number of steps. The default comes from the job
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=MOST))]
     pub steps: Option<u64>,
-    /// Seed of the random numbers. The default is what the job says
+    /// Seed of the random numbers. The default comes from the job
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=MOST))]
     pub seed: Option<u64>,
     /// Set a value of the job, a buffer's file or number, or any key by its path; may be repeated: target=photo.png,
