@@ -20,9 +20,10 @@ pub static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| ROUND_NODES.table()
 pub static STRETCHED: LazyLock<Table<4, f32>> =
     LazyLock::new(|| STRETCHED_NODES.table().even_along([true, true, false, false]));
 
-/// The reflectance and transmittance of facets of a dielectric, by height, roughness and the index's reflectance. The
-/// first table is seen from the lower index, the second from the higher.
+/// The reflectance and transmittance of facets of a dielectric, by height, roughness and the index's reflectance, seen
+/// from the lower index.
 pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(0));
+/// Likewise from where the index is higher. Nodes for directions crowd about the critical angle, the closer the smoother facets are.
 pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(2));
 
 /// The nodes of tables in the file: the first coordinate runs fastest.
@@ -36,7 +37,7 @@ pub(super) const STRETCHED_NODES: Nodes<4> = Nodes { from: ROUND_NODES.end(), si
 /// The reflectance and transmittance into glass, then out of it.
 pub(super) const GLASS_NODES: [Nodes<3>; 4] = {
     const FIRST: usize = STRETCHED_NODES.end();
-    const SIZES: [usize; 3] = [32, 16, 24];
+    const SIZES: [usize; 3] = [32, 20, 28];
     const COUNT: usize = SIZES[0] * SIZES[1] * SIZES[2];
     [
         Nodes { from: FIRST, sizes: SIZES },

@@ -10,8 +10,8 @@
 //! | roughness | 0 to 1; GGX's α is its square. Up to 0.0316 (α < 0.001), the lobe is specular |
 //!
 //! [GGX microfacets](super::ggx) reflect and refract by Fresnel's equations (Walter et al. 2007). A sample draws the
-//! facet first. The lobe [compensates](super::energy) for multiple scattering. Rough glass keeps all energy within
-//! 0.2 % from outside, and 0.8 % from inside, or 1.2 % with an index below 1.1. The lobe scales single scattering
+//! facet first. The lobe [compensates](super::energy) for multiple scattering, so rough glass keeps all energy within
+//! 0.2 %, from outside and from inside. The lobe scales single scattering
 //! (Turquin 2019), by at most 2; the rest leaves evenly. So no sample carries more than 4 times its share of the
 //! energy. The lobe is not reciprocal. At a roughness up to 0.0316 it is specular. Refracted radiance scales with the
 //! square of the index. As for `Dielectric`, the normal tells inside from outside, so meshes must be closed.

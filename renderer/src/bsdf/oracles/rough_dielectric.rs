@@ -230,7 +230,7 @@ mod tests {
         assert!((up - reflected).abs() < 2e-3 && (down - (1.0 - reflected) / 2.25).abs() < 2e-3, "{up} {down}");
     }
 
-    /// Seen from inside at an angle at which the table knows of nothing that is refracted, what is refracted can still be drawn.
+    /// Seen from inside at an angle at which facets refract next to nothing, directions of that part can still be drawn.
     #[test]
     fn what_is_scattered_can_be_drawn() {
         let pose = harness::Pose { inside: true, ..harness::Pose::upright(Vec3::new(0.924_033, 0.0, 0.382_318)) };
