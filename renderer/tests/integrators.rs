@@ -313,33 +313,30 @@ fn under_gloss(integrator: &str, closure: &str, seen: bool) -> String {
 /// Behind a rough bounce a narrow lobe is the same lobe with the least roughness, to the bit; where the camera sees it, it stays.
 #[test]
 fn regularised_lobes_are_those_of_the_least_roughness() {
-    const N: &str = "global_value<normal>";
-    let lobes: [(&str, &dyn Fn(&str) -> String); 10] = [
-        ("0.1", &|r| format!("make_closure<Glossy>(color(0.9), {N}, {r})")),
-        ("0.1", &|r| format!("make_closure<Conductor>(color(0.2), color(3.0), {N}, {r})")),
-        ("0.1", &|r| format!("make_closure<RoughDielectric>(color(1.0), color(1.0), {N}, 1.5, {r})")),
-        ("0.1", &|r| format!("make_closure<AnisotropicConductor>(color(0.2), color(3.0), {N}, {N}, 0.8, {r})")),
-        ("0.1", &|r| {
-            format!(
-                "make_closure<Schlick>(color(0.5), color(0.9), color(1.0), 5.0, {N}, vector(1.0, 0.0, 0.0), {r}, {r})"
-            )
-        }),
-        ("0.1", &|r| format!("make_closure<Principled>(base_color = color(0.8), metallic = 1.0, roughness = {r})")),
-        ("0.1", &|r| format!("make_closure<OpenPbr>(base_metalness = 1.0, specular_roughness = {r})")),
-        ("0.1", &|r| {
-            let base = format!("make_closure<Lambert>(color(0.5), {N})");
-            format!("make_closure<Coat>(1.5, {r}, color(0.9), 1.0, {N}, {base})")
-        }),
-        // α = 0.25 is an exponent of 30.
-        ("1000.0", &|e| format!("make_closure<Phong>(color(0.9), {N}, {})", if e == "0.5" { "30.0" } else { e })),
-        ("1000.0", &|e| {
-            let e = if e == "0.5" { "30.0" } else { e };
-            format!("make_closure<AshikhminShirley>(color(0.3), color(0.5), {N}, vector(1.0, 0.0, 0.0), {e}, {e})")
-        }),
+    // N stands for the normal, R for the roughness. α = 0.25 is an exponent of 30.
+    let lobes = [
+        ("0.1", "0.5", "make_closure<Glossy>(color(0.9), N, R)"),
+        ("0.1", "0.5", "make_closure<Conductor>(color(0.2), color(3.0), N, R)"),
+        ("0.1", "0.5", "make_closure<RoughDielectric>(color(1.0), color(1.0), N, 1.5, R)"),
+        ("0.1", "0.5", "make_closure<AnisotropicConductor>(color(0.2), color(3.0), N, vector(1.0, 0.0, 0.0), 0.8, R)"),
+        (
+            "0.1",
+            "0.5",
+            "make_closure<Schlick>(color(0.5), color(0.9), color(1.0), 5.0, N, vector(1.0, 0.0, 0.0), R, R)",
+        ),
+        ("0.1", "0.5", "make_closure<Principled>(base_color = color(0.8), metallic = 1.0, roughness = R)"),
+        ("0.1", "0.5", "make_closure<OpenPbr>(base_metalness = 1.0, specular_roughness = R)"),
+        ("0.1", "0.5", "make_closure<Coat>(1.5, R, color(0.9), 1.0, N, make_closure<Lambert>(color(0.5), N))"),
+        ("1000.0", "30.0", "make_closure<Phong>(color(0.9), N, R)"),
+        ("1000.0", "30.0", "make_closure<AshikhminShirley>(color(0.3), color(0.5), N, vector(1.0, 0.0, 0.0), R, R)"),
     ];
     let pixels = |text: String| picture(&text, &RenderOptions::default()).pixels;
-    for (narrow, closure) in lobes {
-        let (narrow, wide) = (closure(narrow), closure("0.5"));
+    for (narrow, wide, closure) in lobes {
+        let with = |roughness: &str| {
+            let closure = closure.replace(" R", &format!(" {roughness}"));
+            closure.replace("N,", "global_value<normal>,").replace("N)", "global_value<normal>)")
+        };
+        let (narrow, wide) = (with(narrow), with(wide));
         let regularised = pixels(under_gloss("regularize = 0.5", &narrow, false));
         assert_eq!(regularised, pixels(under_gloss("", &wide, false)), "{narrow}");
         assert_ne!(regularised, pixels(under_gloss("", &narrow, false)), "{narrow}");

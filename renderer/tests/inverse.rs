@@ -103,6 +103,12 @@ fn weights_emission_and_members_have_the_slopes_of_the_same_paths() {
     assert_slopes("without light samples", &scene, &["materials.*.*"]);
     let scene = room(&materials(MATTE, MATTE, VARNISHED), 2, "sampling = \"lights\"\n");
     assert_slopes("light under varnish", &scene, &["materials.floor.*", "materials.lamp.*"]);
+    // Behind the first bounce it is the darker.
+    let widening = "[mutating] void regularize(float least) { albedo *= 1.0 - least; }\n    color rho(";
+    let widened = DUST.replacen("color rho(", widening, 1);
+    assert_ne!(widened, DUST);
+    let scene = room(&materials(&widened, MATTE, LAMP), 4, "regularize = 0.5\n");
+    assert_slopes("regularised lobes", &scene, &["materials.*.*"]);
 }
 
 const LIGHTS: &str = "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [9, 8, 7]\ntemperature = 3000\n\

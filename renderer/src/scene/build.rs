@@ -10,7 +10,7 @@ use super::schema::{Caustics, IntegratorKind, SceneFile, ThresholdText, Threshol
 use super::setup::{Clamp, FilmSettings, IntegratorSettings, LoadOptions, MAX_SAMPLES, MAX_SIDE};
 use super::{
     aovs, camera, codes, coordinates, environment, far_away, fingerprint, groups, light_settings, lights, materials,
-    models, textures, variable_settings, variables,
+    models, sharp_edges, textures, variable_settings, variables,
 };
 use crate::accel::Accel;
 use crate::film::{Adaptive, Tile};

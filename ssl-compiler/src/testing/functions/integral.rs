@@ -35,7 +35,7 @@ const PASSED: f64 = 16.0;
 /// Seeds at first.
 const SEEDS: usize = 8;
 /// By how much the samples of a test grow that does not say how many, and seeds at most where the first do not suffice.
-const LEVELS: [(i32, usize); 4] = [(1, 64), (4, 16), (16, 16), (64, 16)];
+const LEVELS: [(i32, usize); 4] = [(1, 64), (4, 16), (16, 16), (64, 32)];
 /// Standard errors that a mean may be off by.
 const SURE: f64 = 4.0;
 
