@@ -3,6 +3,7 @@
 use super::codes;
 use super::context::Context;
 use crate::geometry::{Body, Geometry, TriangleMesh};
+use glam::Vec3;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ fn leaning(mesh: &TriangleMesh) -> f32 {
     let leans = |triangle: &usize| {
         // Faces to both sides of a sheet share its normals, whichever way they point.
         let own = mesh.geometric_normal(*triangle).normalize_or_zero();
-        mesh.indices[*triangle].iter().any(|&i| own.dot(mesh.normals[i as usize]).abs() < LEANING)
+        own != Vec3::ZERO && mesh.indices[*triangle].iter().any(|&i| own.dot(mesh.normals[i as usize]).abs() < LEANING)
     };
     let count = (0..mesh.indices.len()).filter(leans).count();
     count as f32 / mesh.indices.len().max(1) as f32

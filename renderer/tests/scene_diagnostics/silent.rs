@@ -89,7 +89,9 @@ fn sharp_edges_that_look_smooth_are_warned_of() {
     let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
     let (plain, grouped) = (format!("{corners}{faces}"), format!("{corners}s off\n{faces}"));
     let fan = "v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nf 1 2 3\nf 1 3 4\n";
-    let files = [("box.obj", plain.as_str()), ("grouped.obj", grouped.as_str()), ("fan.obj", fan)];
+    // A face without an area has no edges.
+    let pole = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 0 0\nf 1 2 3\nf 1 4 2\n";
+    let files = [("box.obj", plain.as_str()), ("grouped.obj", grouped.as_str()), ("fan.obj", fan), ("pole.obj", pole)];
     let found = |file: &str, more: &str| {
         let shape = format!("[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\nfile = '{file}'\n{more}");
         findings_with("box.toml", &format!("{CAMERA}{MATTE}{shape}"), &files)
@@ -103,6 +105,7 @@ fn sharp_edges_that_look_smooth_are_warned_of() {
         ("box.obj", "smooth = true\n"),
         ("grouped.obj", ""),
         ("fan.obj", ""),
+        ("pole.obj", ""),
     ] {
         let (list, rendered) = found(file, more);
         assert_eq!(list, [], "{file} {more}: {rendered}");

@@ -41,7 +41,10 @@ pub fn denoise(noisy: &Noisy) -> Option<Vec<Vec3>> {
     let (size, variance) = (noisy.size, noisy.variance.as_ref()?);
     let planes = |pixels: &[Vec3]| Planes::of(size, BORDER, pixels);
     let layer = |layer: &Option<Vec<Vec3>>| layer.as_ref().map_or_else(Vec::new, |pixels| planes(pixels).to_vec());
-    Some(filter(&planes(&noisy.light), &planes(variance), &layer(&noisy.albedo), &layer(&noisy.normal)).pixels())
+    let clean = filter(&planes(&noisy.light), &planes(variance), &layer(&noisy.albedo), &layer(&noisy.normal)).pixels();
+    // A linear function may go below 0 beside an edge, and light does not.
+    let above = |(clean, noisy): (Vec3, &Vec3)| clean.max(noisy.min(Vec3::ZERO));
+    Some(clean.into_iter().zip(&noisy.light).map(above).collect())
 }
 
 /// The planes have a [`BORDER`]; `variance` belongs to each pixel's mean.

@@ -57,6 +57,21 @@ fn even(_: usize, _: usize) -> (Vec3, Vec3, f32) {
     (Vec3::splat(0.5), Vec3::Y, 1.0)
 }
 
+/// A dark stripe beside bright ones, by which a linear function falls below 0.
+fn stripes(x: usize, _: usize) -> (Vec3, Vec3, f32) {
+    let phase = (x % 6) as f32 / 6.0;
+    (Vec3::splat(0.02 + 0.9 * phase), Vec3::Y, if x % 6 < 2 { 0.0 } else { 2.0 })
+}
+
+#[test]
+fn no_light_is_negative() {
+    for scene in [stripes as Scene, checks, corner] {
+        let (noisy, _) = sampled(scene);
+        let clean = builtin::denoise(&noisy).expect("it has a variance");
+        assert!(clean.iter().all(|c| c.min_element() >= 0.0));
+    }
+}
+
 /// Mean square error over the square of the light.
 fn error(pixels: &[Vec3], truth: &[Vec3]) -> f64 {
     let one = |(a, b): (&Vec3, &Vec3)| f64::from((*a - *b).length_squared() / b.length_squared().max(1e-4));

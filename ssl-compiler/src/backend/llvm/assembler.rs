@@ -90,7 +90,10 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
     fn float1(&mut self, op: Float1, x: BasicValueEnum<'ctx>) -> Made<Option<BasicValueEnum<'ctx>>> {
         let name = match op {
             Float1::Neg => return floats!(x, x, |a, _b| self.b.build_float_neg(a, "")).map(Some),
-            Float1::Abs => "llvm.fabs",
+            Float1::Abs => {
+                let size = self.intrinsic("llvm.fabs", &[x])?;
+                return self.fence(size).map(Some);
+            }
             Float1::Sqrt => "llvm.sqrt",
             Float1::Floor => "llvm.floor",
             Float1::Ceil => "llvm.ceil",

@@ -7,6 +7,9 @@
 //!
 //! On AArch64 the fold is in the choice of instructions as well: a single `min(0, x)` becomes FMINNM, which orders zeros.
 //! There the fence is between the operands and the comparison. It costs the instruction, which would be the wrong one.
+//!
+//! A comparison of `abs(x)` with 0 has LLVM 19 believe that x itself is positive where it holds: in `abs(x) > 0 ? x : 0` and
+//! all that is computed of it. So a fence hides `abs(x)` from its users, too.
 
 use super::instructions::Llvm;
 use crate::backend::emit::Made;
@@ -32,7 +35,7 @@ impl<'ctx> Llvm<'_, 'ctx> {
         if is_equality || INSTRUCTIONS_CHOOSE_AS_WE_DO { Ok(x) } else { self.fence(x) }
     }
 
-    fn fence(&self, x: BasicValueEnum<'ctx>) -> Made<BasicValueEnum<'ctx>> {
+    pub fn fence(&self, x: BasicValueEnum<'ctx>) -> Made<BasicValueEnum<'ctx>> {
         self.intrinsic("llvm.arithmetic.fence", &[x])
     }
 }

@@ -109,7 +109,7 @@ fn sites<'j>(
     let mut solved = Vec::new();
     for jump in &found.jumps {
         let places = match flat.opaque {
-            None => solve::places(b, &mut forms, &sizes, jump),
+            None => solve::places(b, &mut forms, &sizes, (jump, false)),
             Some(_) => None,
         };
         match places {
