@@ -168,6 +168,24 @@ const INTEGRALS: &[Case] = &[
         second: |x, y| [0.0, 2.3 - y, -x],
     },
     Case {
+        name: "a line through a corner",
+        source: "float f(float x, float y) {
+            return integral(u in [0.0, 2.0], v in [0.0, 2.0]; samples = 4096) {
+                return u < x && v < y && u + v < x + y ? 1.0 : 0.0;
+            };
+        }",
+        second: |_, _| [0.0, 1.0, 0.0],
+    },
+    Case {
+        name: "a corner on a line",
+        source: "float f(float x, float y) {
+            return integral(u in [0.0, 4.0], v in [0.0, 4.0]; samples = 4096) {
+                return u < x && v < y || u + v < x + y ? 1.0 : 0.0;
+            };
+        }",
+        second: |_, _| [1.0, 1.0, 1.0],
+    },
+    Case {
         name: "a cut corner",
         source: "float f(float x, float y) {
             return integral(u in [0.0, 2.0], v in [0.0, 2.0]; samples = 4096) {

@@ -10,7 +10,8 @@
 //! change with their points as well. Over one variable, differentiation of the code that draws the points gives that,
 //! and so it does for one plane. Where another condition's plane crosses a plane, the jumps on it have jumps of their
 //! own. In two dimensions this is one point, which is solved for here. Elsewhere such a derivative is refused, and so
-//! are third ones.
+//! are third ones. If more lines pass through the point, each counts with those of smaller numbers crossed before it: so
+//! their jumps add up to the whole one, whichever of them moves the point.
 //!
 //! The derivative of an integrand jumps where `min`, `max` and `abs` have their kinks. These count as conditions here.
 //!
@@ -18,6 +19,7 @@
 //! gradients, and no integral any more.
 
 use super::coinciding::Site;
+use super::forced::{HOLDS, HOLDS_NOT};
 use super::jumps::Kind;
 use super::moments::Shape;
 use super::planes;
@@ -31,6 +33,9 @@ use crate::ir::*;
 
 /// Pieces of an integral up to which each pair of lines is looked at: code for each takes the integrand four times.
 const MAX_PIECES: usize = 24;
+
+/// Lines that cross a line this near to each other, as a part of its way through the square, cross it in one point.
+const SAME_POINT: f32 = 1e-5;
 
 /// The sum of all that may carry a derivative into an integrand.
 pub(super) fn depends(b: &mut Builder, f: &Function, seen: &[Value], bounds: &[[Value; 2]]) -> Value {
@@ -151,6 +156,10 @@ impl Writer<'_> {
         if self.unsolved_stays {
             refuse(b, Why::Twice, own_moving, weights);
         }
+        let across = match few && shape == Shape::Plane && own.bounds.len() == 2 {
+            true => crossed(b, piece, call.site, among.sites),
+            false => Vec::new(),
+        };
         let mut number = 0;
         for (site, at) in among.sites.iter().enumerate() {
             for other in &at.pieces {
@@ -158,7 +167,7 @@ impl Writer<'_> {
                 if site != call.site {
                     if few && shape == Shape::Plane && is_line {
                         let crossing = Crossing { call, piece, other, number, site };
-                        token = self.crossing(b, token, &crossing, among.around, weights);
+                        token = self.crossing(b, token, (&crossing, &across), among.around, weights);
                     } else {
                         let terms: Values = other.form.coefficients.iter().flatten().copied().collect();
                         refuse(b, Why::Twice, &[own_moving, &moving(b, &terms)].concat(), weights);
@@ -179,7 +188,7 @@ impl Writer<'_> {
         &mut self,
         b: &mut Builder,
         token: Value,
-        crossing: &Crossing<'_>,
+        (crossing, all): (&Crossing<'_>, &[Crossed<'_>]),
         around: &Around,
         weights: &mut Values,
     ) -> Value {
@@ -188,10 +197,7 @@ impl Writer<'_> {
         let burnt = b.push(Op::Burn(around.table.price()), Values::from_slice(&[token]), &[Ty::Token, BOOL], &[]);
         let token = b.results(burnt)[0];
         let zero = b.float(0.0);
-        let [line, across] = [piece, other].map(|p| {
-            let coefficients: Vec<Value> = p.form.coefficients[..3].iter().map(|c| c.unwrap_or(zero)).collect();
-            coefficients
-        });
+        let [line, across] = [piece, other].map(|p| line_of(b, p));
         let found = planes::crossing(b, &line, &across);
         let valid = b.and(piece.valid, other.valid);
         let inside = b.and(valid, found.inside);
@@ -201,7 +207,10 @@ impl Writer<'_> {
         let (own_site, other_site) = (b.int(call.site as i32), b.int(site as i32));
         let states = around.states(b, (first, own_site), &line);
         let beside = around.states(b, (second, other_site), &across);
-        let states = around.merged(b, states, beside);
+        let mut states = around.merged(b, states, beside);
+        for third in all.iter().filter(|third| third.site != site) {
+            states = third.passed(b, states, &found, third.number < number);
+        }
         let seen = self.seen_values(b);
         let mut sides = both(b, states, other_site, other.above).into_iter().map(|states| {
             let states = both(b, states, own_site, piece.above);
@@ -236,6 +245,58 @@ struct Crossing<'a> {
     other: &'a Piece,
     number: i32,
     site: usize,
+}
+
+/// The coefficients of a line.
+fn line_of(b: &mut Builder, piece: &Piece) -> Vec<Value> {
+    let zero = b.float(0.0);
+    piece.form.coefficients[..3].iter().map(|c| c.unwrap_or(zero)).collect()
+}
+
+/// A line that crosses the own one, with its number and site.
+struct Crossed<'a> {
+    piece: &'a Piece,
+    at: planes::Crossing,
+    number: i32,
+    site: usize,
+}
+
+/// All lines of other sites, where they cross the line of a piece.
+fn crossed<'a>(b: &mut Builder, piece: &Piece, own_site: usize, sites: &'a [Site<'a>]) -> Vec<Crossed<'a>> {
+    let line = line_of(b, piece);
+    let pieces = sites.iter().enumerate().flat_map(|(site, at)| at.pieces.iter().map(move |piece| (site, piece)));
+    let lines = pieces
+        .enumerate()
+        .filter(|(_, (site, piece))| *site != own_site && piece.form.is_affine() && piece.period.is_none());
+    let lines: Vec<(usize, (usize, &Piece))> = lines.collect();
+    let crossed = |(number, (site, piece)): (usize, (usize, &'a Piece))| {
+        let across = line_of(b, piece);
+        Crossed { piece, at: planes::crossing(b, &line, &across), number: number as i32, site }
+    };
+    lines.into_iter().map(crossed).collect()
+}
+
+impl Crossed<'_> {
+    /// The states at a point of the own line, with the state beyond this line if it passes through the point and comes
+    /// `before`, or on this side of it.
+    fn passed(&self, b: &mut Builder, states: Value, point: &planes::Crossing, before: bool) -> Value {
+        let (zero, near) = (b.float(0.0), b.float(SAME_POINT));
+        let way = b.mul(point.along, self.at.change);
+        let value = b.add(self.at.start, way);
+        let [distance, change] = [value, self.at.change].map(|v| b.float1(Float1::Abs, v));
+        let allowed = b.mul(near, change);
+        let meets = b.float_compare(Compare::Lt, distance, allowed);
+        let meets = b.and(meets, self.piece.valid);
+        let direction = if before { Compare::Gt } else { Compare::Lt };
+        let is_positive = b.float_compare(direction, self.at.change, zero);
+        let differs = b.emit(Op::BoolXor, &[is_positive, self.piece.above], BOOL);
+        let (holds, holds_not) = (b.int(HOLDS), b.int(HOLDS_NOT));
+        let state = b.select(differs, holds_not, holds);
+        let site = b.int(self.site as i32);
+        let old = b.array_get(states, site);
+        let state = b.select(meets, state, old);
+        b.array_set(states, site, state)
+    }
 }
 
 /// The values that are no constants.
