@@ -43,24 +43,6 @@ impl Form {
         Form { coefficients, ..*self }
     }
 
-    /// The sign of an affine form whose coefficients are constants, if it has one sign everywhere.
-    pub fn sign(&self, b: &Builder) -> Option<Sign> {
-        let (mut least, mut greatest) = (0.0, 0.0);
-        for (i, c) in self.coefficients.iter().enumerate() {
-            let Some(c) = c else { continue };
-            let Some(Const::Float(bits)) = b.constant_of(*c) else { return None };
-            let c = f64::from(f32::from_bits(bits));
-            // Coordinates are from 0 to 1.
-            least += if i == 0 { c } else { c.min(0.0) };
-            greatest += if i == 0 { c } else { c.max(0.0) };
-        }
-        match () {
-            () if least >= 0.0 && greatest > 0.0 => Some(Sign::Positive),
-            () if greatest <= 0.0 && least < 0.0 => Some(Sign::Negative),
-            () => None,
-        }
-    }
-
     pub fn neg(&self, b: &mut Builder) -> Form {
         self.each(b, |b, v| b.neg(v))
     }
@@ -119,12 +101,6 @@ impl Form {
             (x, y) => Some(b.select(condition, x.unwrap_or(zero), y.unwrap_or(zero))),
         })
     }
-}
-
-/// The sign of a form in the unit cube. On its surface, the form may be 0.
-pub(super) enum Sign {
-    Positive,
-    Negative,
 }
 
 /// The polynomials that an integrand's values are.

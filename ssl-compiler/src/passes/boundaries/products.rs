@@ -1,6 +1,6 @@
 //! Conditions on powers, and on quotients of affine values.
 
-use super::forms::{Form, Sign};
+use super::forms::Form;
 use super::solve::{Claim, Solver};
 use crate::ir::*;
 
@@ -104,25 +104,18 @@ impl Solver<'_, '_> {
         self.solve(a, t, claim)
     }
 
-    /// `n / d` against t, where both are affine. If d is positive everywhere, n − t d is as positive as the difference. Else
-    /// (n − t d) d is, whose second factor other conditions may share. `ties` does not see that, so there must be no others.
+    /// `n / d` against t, where both are affine: (n − t d) d is as positive as the difference. Other conditions may share its
+    /// second factor, which `ties` does not see, so there must be none that moves.
     pub(super) fn quotient(&mut self, n: Value, d: Value, t: Value, claim: Claim) -> Option<()> {
+        if !self.is_alone {
+            return None;
+        }
         let n = self.forms.of(self.b, n).filter(Form::is_affine)?;
         let d = self.forms.of(self.b, d).filter(Form::is_affine)?;
         let scaled = d.scaled(self.b, t);
         let difference = n.sub(self.b, &scaled);
-        match d.sign(self.b) {
-            Some(Sign::Positive) => self.push(difference, claim, None),
-            Some(Sign::Negative) => {
-                let turned = self.turned(claim, None);
-                self.push(difference, turned, None);
-            }
-            None if self.is_alone => {
-                let product = difference.mul(self.b, &d)?;
-                self.push(product, claim, None);
-            }
-            None => return None,
-        }
+        let product = difference.mul(self.b, &d)?;
+        self.push(product, claim, None);
         Some(())
     }
 }

@@ -96,7 +96,7 @@ pub(super) struct Solver<'s, 'f> {
     pub b: &'s mut Builder,
     pub forms: &'s mut Forms<'f>,
     pub sizes: &'s Sizes<'f>,
-    /// The integrand has no other conditions.
+    /// The integrand has no other conditions that move.
     pub is_alone: bool,
     pieces: Vec<Piece>,
     declared: Vec<Declared>,
