@@ -28,6 +28,11 @@ use std::time::Instant;
 
 const SOURCE: &str = include_str!("vertex.ssl");
 
+#[cfg(feature = "llvm")]
+const BACKEND: BackendKind = BackendKind::Llvm;
+#[cfg(not(feature = "llvm"))]
+const BACKEND: BackendKind = BackendKind::Cranelift;
+
 // The first rows of the globals, in the order of the layout.
 const INCIDENT: usize = 0;
 const SHADING: usize = 3;
@@ -119,8 +124,7 @@ fn measure() -> Result<(), String> {
         Some(word) => word.parse().map_err(|_| "the samples are a number")?,
         None => 64,
     };
-    let backend = if cfg!(feature = "llvm") { BackendKind::Llvm } else { BackendKind::Cranelift };
-    let loaded = renderer::scene::load(&scene_file, backend, &SearchPath::on_disk(Vec::new()));
+    let loaded = renderer::scene::load(&scene_file, BACKEND, &SearchPath::on_disk(Vec::new()));
     let scene = loaded.scene.ok_or("the scene does not load: `shade check` says why")?;
     let texture_file = scene_file.with_file_name("tex.png");
     let picture = image::open(&texture_file).map_err(|e| format!("{}: {e}", texture_file.display()))?.to_rgb8();
@@ -134,7 +138,7 @@ fn measure() -> Result<(), String> {
         texels: picture.pixels().map(|p| [linear(p[0]), linear(p[1]), linear(p[2]), 0.0]).collect(),
     };
     let mut compiler = Compiler::new();
-    compiler.set_globals(layout()?).set_externals(renderer::bsdf::functions()).set_target(backend);
+    compiler.set_globals(layout()?).set_externals(renderer::bsdf::functions()).set_target(BACKEND);
     compiler.set_imports(&SearchPath::on_disk(Vec::new()).with_library(LIBRARY));
     let file = compiler.add_source("vertex.ssl", SOURCE);
     let shader = compiler.compile(file, "vertex").map_err(|e| e.to_string())?;
