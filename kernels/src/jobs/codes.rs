@@ -22,7 +22,7 @@ codes! {
     CONFLICT = "J0005", "keys of a job that do not go together",
         "Two keys say the same thing, a key needs another one, or one of several keys is missing.";
     BAD_DATA = "J0006", "file that holds no usable elements",
-        "The file was read, but it makes no buffer. Its format may differ from its name, or its scalars for each element from those that kernels take. It may also have no elements, or a number that is not finite. In a fit of a scene, a target or mask may have a weight below 0, a number that is not finite, or no pixel that counts. The message says where.";
+        "The file was read, but it makes no buffer. Its format may differ from its name. Kernels may take another number of scalars for each element. It may also have no elements, or a number that is not finite. In a fit of a scene, a target or mask may have a weight below 0, a number that is not finite, or no pixel that counts. The message says where.";
     MISFIT = "J0007", "buffer that does not fit a launch",
         "Two kernels take the same buffer with different elements, two launches write the same buffer, or the number of elements is not the number of points. Each buffer has one source: a key under `[buffers]`, one launch that writes it, or any number of launches that add to it.";
     NO_GRADIENT = "J0008", "buffer that the loss does not depend on",

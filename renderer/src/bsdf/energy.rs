@@ -23,7 +23,8 @@ pub static STRETCHED: LazyLock<Table<4, f32>> =
 /// The reflectance and transmittance of facets of a dielectric, by height, roughness and the index's reflectance, seen
 /// from the lower index.
 pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(0));
-/// Likewise from where the index is higher. Nodes for directions crowd about the critical angle, the closer the smoother facets are.
+/// The same shares, seen from the higher index. Nodes for directions crowd about the critical angle, the closer the smoother
+/// facets are.
 pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(2));
 
 /// The nodes of tables in the file: the first coordinate runs fastest.

@@ -121,7 +121,7 @@ fn measure() -> Result<(), String> {
     let mut words = std::env::args().skip(1);
     let scene_file = PathBuf::from(words.next().ok_or("name a scene")?);
     let samples: u32 = match words.next() {
-        Some(word) => word.parse().map_err(|_| "the samples are a number")?,
+        Some(word) => word.parse().ok().filter(|n| *n > 0).ok_or("the samples are a number from 1 on")?,
         None => 64,
     };
     let loaded = renderer::scene::load(&scene_file, BACKEND, &SearchPath::on_disk(Vec::new()));

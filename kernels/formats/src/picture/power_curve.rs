@@ -1,5 +1,5 @@
 //! Images whose codes are a power of light. Users of pictures know no such curve, so the codes become 16-bit sRGB,
-//! which is finer than any code of 8 bits. Alpha stays what it is.
+//! which is finer than any code of 8 bits. Alpha stays unchanged.
 
 use super::rows::{Picture, Rows};
 use super::{ColorSpace, Sample};

@@ -10,8 +10,8 @@
 //! change with their points as well. Over one variable, differentiation of the code that draws the points gives that,
 //! and so it does for one plane. Where another condition's plane crosses a plane, the jumps on it have jumps of their
 //! own. In two dimensions this is one point, which is solved for here. Elsewhere such a derivative is refused, and so
-//! are third ones. If more lines pass through the point, each counts with those of smaller numbers crossed before it: so
-//! their jumps add up to the whole one, whichever of them moves the point.
+//! are third ones. If more lines pass through the point, the own line crosses them in the order of their numbers. So their
+//! jumps add up to the whole jump.
 //!
 //! The derivative of an integrand jumps where `min`, `max` and `abs` have their kinks. These count as conditions here.
 //!
