@@ -60,7 +60,9 @@ const TOONS: &str = "import \"shade.ssl\";
         bool inside(float2 p) { return p.x < t && 2.0 * p.x < twice; }
         float at(float2 p) { return (inside(p) ? 2.0 : 0.5) + (p.x * p.x + p.y * p.y < radius * radius ? 1.0 : 0.0); }
     }
-    struct Smooth : IShade { float k; float at(float2 p) { return sin(k * p.x) * p.y; } }";
+    struct Smooth : IShade { float k; float at(float2 p) { return sin(k * p.x) * p.y; } }
+    // The line p.x = t, and another one.
+    struct Swept : IShade { float t; float at(float2 p) { return p.x * p.y < t * p.y ? 1.0 : 0.25; } }";
 
 const FILES: [(&str, &str); 3] = [("shade.ssl", SHADE), ("user.ssl", USER), ("toons.ssl", TOONS)];
 
@@ -91,12 +93,13 @@ fn both(way: Way, files: &[(&'static str, &'static str)]) -> [Arc<Program>; 2] {
 }
 
 /// A value of each type, and where the edge is.
-const POINTS: [(f32, [f32; 3], f32); 5] = [
+const POINTS: [(f32, [f32; 3], f32); 6] = [
     (0.0, [0.75, 0.0, 0.0], -0.25),
     (1.0, [0.375, 0.5, 0.0], -0.125),
     (2.0, [0.1875, 0.5, 0.0], -0.3125),
     (3.0, [0.3125, 0.625, 0.875], -0.125),
     (4.0, [2.0, 0.0, 0.0], -0.5),
+    (5.0, [0.375, 0.0, 0.0], -0.125),
 ];
 
 fn given() -> Buffers {
@@ -164,6 +167,14 @@ const TIED: &str = "import \"shade.ssl\";
             return q * shade.at(p) + q * q;
         };
     }
+    float both_signs(IShade shade, float c)
+    {
+        return integral(x in [0.0, 1.0], y in [0.0, 1.0]; samples = 256) {
+            float s = x + c;
+            float q = shade.at(float2(s, y - 0.5));
+            return s < 0.25 ? q : 2.0 * q * q;
+        };
+    }
     kernel slopes(in buffer<IShade> shades, in buffer<float> edges, out buffer<float> lines, out buffer<float> squares)
     {
         lines = fwd_diff(twice)(diffPair(shades[index]), diffPair(edges[index], 1.0)).d;
@@ -171,7 +182,7 @@ const TIED: &str = "import \"shade.ssl\";
     }
     kernel growing(in buffer<IShade> shades, in buffer<float> edges, out buffer<float> lines, out buffer<float> squares)
     {
-        lines = edges[index];
+        lines = fwd_diff(both_signs)(diffPair(shades[index]), diffPair(edges[index], 1.0)).d;
         squares = fwd_diff(discs)(diffPair(shades[index]), diffPair(1.0, 1.0)).d;
     }";
 
@@ -179,22 +190,35 @@ const TIED: &str = "import \"shade.ssl\";
 #[test]
 fn what_changes_at_one_place_changes_together_whoever_says_so() {
     // Edges of the integrand, of shaders, and of one shader twice: at a quarter, and on a circle of a half.
-    let points: [(u32, [f32; 3]); 4] =
-        [(1, [0.25, 0.5, 0.0]), (2, [0.25, 0.5, 0.0]), (3, [0.25, 0.5, 0.5]), (3, [0.75, 1.5, 0.5])];
+    let points: [(u32, [f32; 3]); 5] = [
+        (1, [0.25, 0.5, 0.0]),
+        (2, [0.25, 0.5, 0.0]),
+        (3, [0.25, 0.5, 0.5]),
+        (3, [0.75, 1.5, 0.5]),
+        (5, [0.25, 0.0, 0.0]),
+    ];
     let shades = points.iter().flat_map(|(kind, floats)| std::iter::once(*kind).chain(floats.map(f32::to_bits)));
-    let given: Buffers = [("shades".to_owned(), shades.collect()), ("edges".to_owned(), words(&[-0.125; 4]))].into();
-    let launched = Launch { fuel: 1 << 24, ..Launch::over([4, 1, 1]) };
+    let given: Buffers = [("shades".to_owned(), shades.collect()), ("edges".to_owned(), words(&[-0.125; 5]))].into();
+    let launched = Launch { fuel: 1 << 24, ..Launch::over([5, 1, 1]) };
     for way in BACKENDS {
         let [together, apart] = both(way, &[FILES[0], ("user.ssl", TIED), FILES[2]]);
-        for (kernel, buffer, error) in
-            [("slopes", "lines", 1e-4), ("slopes", "squares", 1e-4), ("growing", "squares", 0.02)]
-        {
+        for (kernel, buffer, error) in [
+            ("slopes", "lines", 1e-4),
+            ("slopes", "squares", 1e-4),
+            ("growing", "lines", 0.02),
+            ("growing", "squares", 0.02),
+        ] {
             let [found, wanted] = [&apart, &together].map(|program| {
                 let shader = program.compile(kernel).unwrap_or_else(|e| panic!("{way:?}: {e}"));
                 floats(&launch(&shader, launched, &given).buffers[buffer])
             });
             for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
                 assert!((found - wanted).abs() < error, "{way:?}: {kernel}, {buffer} {i}: {found} and {wanted}");
+            }
+            // Where y > 1/2, `Swept` is 1, then 1/4, and the integrand 1, then 2 / 16; elsewhere 1/4, then 2.
+            if (kernel, buffer) == ("growing", "lines") {
+                let by_hand = 0.5 * ((0.125 - 1.0) + (2.0 - 0.25));
+                assert!((found[4] - by_hand).abs() < error, "{way:?}: {} and by hand {by_hand}", found[4]);
             }
         }
     }

@@ -10,6 +10,7 @@ use super::copies::Copies;
 use super::flat::{self, Flat};
 use super::forms::Forms;
 use super::jumps::{self, Found};
+use super::shared_planes::{SharedPlanes, Spot};
 use super::sizes::Sizes;
 use super::solutions::why;
 use super::solve::{self, Piece, Places};
@@ -109,7 +110,7 @@ fn sites<'j>(
     let mut solved = Vec::new();
     for jump in &found.jumps {
         let places = match flat.opaque {
-            None => solve::places(b, &mut forms, &sizes, (jump, false)),
+            None => solve::places(b, &mut forms, &sizes, jump),
             Some(_) => None,
         };
         match places {
@@ -184,7 +185,7 @@ impl Facet<'_> {
         }
         module.functions.pop();
         let name = |of: &str| format!("{}.{of}", b.function.name);
-        let (sides, ties) = (name("sides"), name("ties"));
+        let [sides, ties, shared] = ["sides", "ties", "shared.planes"].map(name);
         let table = self.table();
         let mut add = |function: Function| {
             module.functions.push(function);
@@ -192,7 +193,8 @@ impl Facet<'_> {
         };
         let precision = flat.function.precision;
         let ties = add(table.write(ties, precision));
-        let states = self.states(b, (&table, ties), &pieces);
+        let shared = SharedPlanes { function: add(table.write_shared_planes(shared, precision)) };
+        let states = self.states(b, (&table, ties, shared), &pieces);
         let sides = forced::write(&flat.function, self.sites, table.sites, sides);
         let gives = sides.results.clone();
         let sides = add(sides);
@@ -205,7 +207,12 @@ impl Facet<'_> {
     }
 
     /// The states of the conditions at the place that is given: a piece of the method's, or a place of its caller's.
-    fn states(&self, b: &mut Builder, (table, ties): (&Table, FuncId), pieces: &[&Piece]) -> Value {
+    fn states(
+        &self,
+        b: &mut Builder,
+        (table, ties, shared): (&Table, FuncId, SharedPlanes),
+        pieces: &[&Piece],
+    ) -> Value {
         let &[piece, side, ref place @ ..] = &self.own[self.dimensions..] else {
             unreachable!("the role says what it takes")
         };
@@ -220,6 +227,9 @@ impl Facet<'_> {
         let args = table.arguments(b, values, (piece, site), place);
         let inst = b.push(Op::Call(ties), args, &[table.states()], &[]);
         let states = b.results(inst)[0];
+        let (point, all) = (&self.own[..self.dimensions], b.int(pieces.len() as i32));
+        let spot = Spot { piece, site, coefficients: place, point };
+        let [states, _] = shared.states(b, (table, values), &spot, (states, all));
         let (holds, holds_not) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
         let state = b.select(side, holds, holds_not);
         let tied = b.array_get(states, own_site);

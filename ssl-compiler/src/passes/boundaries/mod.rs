@@ -43,6 +43,7 @@ mod residual;
 mod rounds;
 mod saws;
 mod second;
+mod shared_planes;
 mod sides;
 mod sizes;
 mod solutions;
@@ -61,6 +62,7 @@ use forced::LinkedCall;
 use forms::monomials;
 use moments::{Head, Shape};
 use second::{Among, first_of, refuse_after};
+use shared_planes::SharedPlanes;
 use sides::Sides;
 use solve::Piece;
 use std::collections::HashMap;
@@ -176,6 +178,7 @@ struct Around {
     values: [Value; 2],
     /// What finds the states of others at a place, where there are any.
     ties: Option<FuncId>,
+    shared: Option<SharedPlanes>,
     precision: Precision,
 }
 
@@ -239,7 +242,11 @@ impl Writer<'_> {
             let ties = table.write(self.name("ties"), precision);
             self.add(ties)
         });
-        Around { sides, values: table.values(b, &pieces), table, ties, precision }
+        let shared = (!pieces.is_empty() && table.may_share_planes()).then(|| {
+            let function = table.write_shared_planes(self.name("shared.planes"), precision);
+            SharedPlanes { function: self.add(function) }
+        });
+        Around { sides, values: table.values(b, &pieces), table, ties, shared, precision }
     }
 
     /// Adds what the jumps do to the derivatives of the results; gives the token behind them.
@@ -283,9 +290,9 @@ impl Writer<'_> {
         if let Some(&known) = self.written.get(&(shape, pinned)) {
             return known;
         }
-        let Around { sides, ref table, ties, precision, .. } = *around;
+        let Around { sides, ref table, ties, shared, precision, .. } = *around;
         let seen = self.seen();
-        let head = Head { shape, pinned, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
+        let head = Head { shape, pinned, table, seen: &seen, sides, ties, shared, sequence: self.wanted.sequence };
         let name = match shape {
             Shape::Plane => "plane",
             Shape::Planes => "planes",

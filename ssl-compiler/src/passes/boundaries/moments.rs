@@ -6,6 +6,7 @@
 use super::forced::AS_IT_IS;
 use super::forms::monomials;
 use super::rounds::paid_rounds;
+use super::shared_planes::{SharedPlanes, Spot};
 use super::sides::{Sides, both};
 use super::ties::Table;
 use super::{planes, quadrics};
@@ -34,6 +35,7 @@ pub(super) struct Head<'a> {
     pub sides: Sides,
     /// What finds the states of the others, where there are any.
     pub ties: Option<FuncId>,
+    pub shared: Option<SharedPlanes>,
     pub sequence: Sequence,
 }
 
@@ -105,14 +107,15 @@ impl Head<'_> {
         let (zero, offset) = (b.float(0.0), given.coefficients[0]);
         // All points of one plane are at the same conditions' places.
         let own = (self.shape != Shape::Planes).then(|| self.states(&mut b, &given, offset));
-        let price = if own.is_none() { self.table.price() } else { 1 };
+        let most = self.most_shared(&mut b, &given, own);
+        let price = if own.is_none() || most.is_some() { self.table.price() } else { 1 };
         let start = vec![zero; sums];
         let found = paid_rounds(&mut b, token, price, count, &start, |b, index, carried| {
             let (index, offset) = repeated.at(b, &given, index);
             let states = own.unwrap_or_else(|| self.states(b, &given, offset));
             let mut coefficients = given.coefficients.clone();
             coefficients[0] = offset;
-            self.round(b, &given, &coefficients, states, index, carried)
+            self.round(b, &given, &coefficients, (states, most), index, carried)
         });
         let scale = repeated.scale;
         let mut results = Values::from_slice(&found[..1]);
@@ -199,13 +202,37 @@ impl Head<'_> {
         }
     }
 
+    /// How many pieces of the table may share a plane with this one; `None` if none ever can.
+    fn most_shared(&self, b: &mut Builder, given: &Given, states: Option<Value>) -> Option<Value> {
+        let shared = self.shared?;
+        let all = b.int(self.table.pieces.len() as i32);
+        // What shares one plane does so at all of its points, so one point tells.
+        let (Shape::Plane, Some(states)) = (self.shape, states) else { return Some(all) };
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let square = given.coefficients[1..].iter().fold(zero, |sum, &c| {
+            let square = b.mul(c, c);
+            b.add(sum, square)
+        });
+        let some = b.float_compare(Compare::Gt, square, zero);
+        let square = b.select(some, square, one);
+        let ratio = b.div(given.coefficients[0], square);
+        let ratio = b.neg(ratio);
+        let point: Vec<Value> = given.coefficients[1..].iter().map(|&c| b.mul(c, ratio)).collect();
+        let (piece, site, coefficients) = (given.piece, given.site, given.coefficients.as_slice());
+        let spot = Spot { piece, site, coefficients, point: &point };
+        let [_, count] = shared.states(b, (self.table, given.table), &spot, (states, all));
+        let none = b.int(0);
+        let some = b.int_compare(Compare::Gt, count, none);
+        Some(b.select(some, all, none))
+    }
+
     /// Draws points and adds their jumps.
     fn round(
         &self,
         b: &mut Builder,
         given: &Given,
         coefficients: &[Value],
-        states: Value,
+        (states, most): (Value, Option<Value>),
         index: Value,
         carried: &[Value],
     ) -> Values {
@@ -213,7 +240,6 @@ impl Head<'_> {
             Shape::Plane | Shape::Planes => vec![planes::point(b, &given.points, coefficients, index)],
             Shape::Quadric => quadrics::points(b, &given.points, coefficients, index),
         };
-        let states = both(b, states, given.site, given.above);
         let mut sums = Values::from_slice(carried);
         for mut point in points {
             if self.pinned {
@@ -222,6 +248,14 @@ impl Head<'_> {
                 }
             }
             let Point { weight, coordinates } = point;
+            let states = match (self.shared, most) {
+                (Some(shared), Some(most)) => {
+                    let spot = Spot { piece: given.piece, site: given.site, coefficients, point: &coordinates };
+                    shared.states(b, (self.table, given.table), &spot, (states, most))[0]
+                }
+                _ => states,
+            };
+            let states = both(b, states, given.site, given.above);
             let place = (coordinates.as_slice(), coefficients);
             let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, place);
             let width = self.coefficients();

@@ -104,12 +104,8 @@ impl Solver<'_, '_> {
         self.solve(a, t, claim)
     }
 
-    /// `n / d` against t, where both are affine: (n − t d) d is as positive as the difference. Other conditions may share its
-    /// second factor, which `ties` does not see, so there must be none that moves.
+    /// `n / d` against t, where both are affine: (n − t d) d is as positive as the difference.
     pub(super) fn quotient(&mut self, n: Value, d: Value, t: Value, claim: Claim) -> Option<()> {
-        if !self.is_alone {
-            return None;
-        }
         let n = self.forms.of(self.b, n).filter(Form::is_affine)?;
         let d = self.forms.of(self.b, d).filter(Form::is_affine)?;
         let scaled = d.scaled(self.b, t);

@@ -7,7 +7,6 @@ use super::declared::Map;
 use super::flat::Flat;
 use super::forms::Forms;
 use super::jumps::{Found, Jump, Kind};
-use super::linked;
 use super::residual::{Against, Residual};
 use super::sizes;
 use super::solve::{self, Declared, Places};
@@ -31,11 +30,10 @@ pub(super) fn solved<'j>(
     let mut copies = Copies::new(f, &own.seen, &low);
     let sizes = sizes::Sizes::of(f);
     let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]).reading(own.read));
-    let is_alone = found.jumps.len() == 1 && linked::calls(flat, &found.taint).is_empty();
     for jump in &found.jumps {
         b.span = jump.span;
         let places = match flat.opaque {
-            None => solve::places(b, &mut forms, &sizes, (jump, is_alone)),
+            None => solve::places(b, &mut forms, &sizes, jump),
             Some(_) => None,
         };
         let solution = places.and_then(|Places { pieces, declared }| {

@@ -47,13 +47,8 @@ pub(super) struct Places {
 /// Pieces of one condition.
 const MAX_PIECES: usize = 32;
 
-/// Where a condition changes; `None` where it cannot be solved. `is_alone` says that the integrand has no others.
-pub(super) fn places<'f>(
-    b: &mut Builder,
-    forms: &mut Forms<'f>,
-    sizes: &Sizes<'f>,
-    (jump, is_alone): (&Jump, bool),
-) -> Option<Places> {
+/// Where a condition changes; `None` where it cannot be solved.
+pub(super) fn places<'f>(b: &mut Builder, forms: &mut Forms<'f>, sizes: &Sizes<'f>, jump: &Jump) -> Option<Places> {
     let compare = match jump.kind {
         Kind::Compare(compare) | Kind::Kink(compare) => compare,
         Kind::Rounding(op) => {
@@ -63,7 +58,7 @@ pub(super) fn places<'f>(
     };
     let above = b.bool(matches!(compare, Compare::Gt | Compare::Ge));
     let valid = b.bool(true);
-    let mut solver = Solver { b, forms, sizes, is_alone, pieces: Vec::new(), declared: Vec::new() };
+    let mut solver = Solver { b, forms, sizes, pieces: Vec::new(), declared: Vec::new() };
     let start = Claim { above, valid };
     match *jump.args {
         [left, right] => solver.compared(left, right, start)?,
@@ -96,8 +91,6 @@ pub(super) struct Solver<'s, 'f> {
     pub b: &'s mut Builder,
     pub forms: &'s mut Forms<'f>,
     pub sizes: &'s Sizes<'f>,
-    /// The integrand has no other conditions that move.
-    pub is_alone: bool,
     pieces: Vec<Piece>,
     declared: Vec<Declared>,
 }

@@ -9,7 +9,8 @@
 //!
 //! Places are the same if the coefficients of their polynomials are proportional, up to rounding. Of the two ways along the
 //! normal, the coefficients alone say which one is meant, so that tables that know nothing of each other agree: that of an
-//! integrand, and those of methods that are linked (`linked`).
+//! integrand, and those of methods that are linked (`linked`). A curve that contains the place of another piece is tied to it
+//! at some of its points only (`shared_planes`).
 
 use super::coinciding::Site;
 use super::forced;
@@ -157,12 +158,7 @@ impl Table {
             size = b.select(larger, magnitude, size);
         }
         let zero = b.float(0.0);
-        let way = all[1..].iter().zip(WAY).fold(zero, |sum, (&v, factor)| {
-            let factor = b.float(factor);
-            let term = b.mul(v, factor);
-            b.add(sum, term)
-        });
-        let (along, is_place) = (b.float_compare(Compare::Gt, way, zero), b.float_compare(Compare::Gt, size, zero));
+        let (along, is_place) = (is_along(b, &all[1..]), b.float_compare(Compare::Gt, size, zero));
         Own { all, index, pivot, along, is_place }
     }
 
@@ -239,9 +235,7 @@ impl Table {
         // Along the common normal the point lies beyond the pieces before the own one.
         let along = equal(b, same, given.own.along);
         let positive = equal(b, along, before);
-        let holds = equal(b, positive, above);
-        let (yes, no) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
-        let state = b.select(holds, yes, no);
+        let state = state(b, positive, above);
         let old = b.array_get(states, site);
         let state = b.select(tied, state, old);
         Values::from_slice(&[b.array_set(states, site, state)])
@@ -298,7 +292,7 @@ impl Table {
     }
 
     /// The distance to the nearest repetition of a piece.
-    fn within_period(&self, b: &mut Builder, index: Value, apart: Value) -> Value {
+    pub fn within_period(&self, b: &mut Builder, index: Value, apart: Value) -> Value {
         let Some(period) = self.period(b, index) else { return apart };
         let count = b.div(apart, period);
         let count = b.float1(Float1::Round, count);
@@ -339,7 +333,25 @@ pub(super) struct Tied {
     above: Value,
 }
 
-fn equal(b: &mut Builder, x: Value, y: Value) -> Value {
+/// Whether coefficients or slopes look along the normal in the way that is meant.
+pub(super) fn is_along(b: &mut Builder, slopes: &[Value]) -> Value {
+    let zero = b.float(0.0);
+    let way = slopes.iter().zip(WAY).fold(zero, |sum, (&v, factor)| {
+        let factor = b.float(factor);
+        let term = b.mul(v, factor);
+        b.add(sum, term)
+    });
+    b.float_compare(Compare::Gt, way, zero)
+}
+
+/// The state of a condition whose polynomial is positive, or not, and that holds above 0, or below.
+pub(super) fn state(b: &mut Builder, positive: Value, above: Value) -> Value {
+    let holds = equal(b, positive, above);
+    let (yes, no) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
+    b.select(holds, yes, no)
+}
+
+pub(super) fn equal(b: &mut Builder, x: Value, y: Value) -> Value {
     let differs = b.emit(Op::BoolXor, &[x, y], BOOL);
     b.not(differs)
 }
