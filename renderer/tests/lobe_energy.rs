@@ -90,3 +90,52 @@ fn rough_glass_returns_all_light_and_samples_are_bounded() {
         }
     }
 }
+
+/// White threads return all of the light. Where they are smooth and nearly edge-on, the table is less exact.
+#[test]
+fn white_cloth_returns_all_light() {
+    const N: [f32; 3] = [0.0, 0.0, 1.0];
+    const T: [f32; 3] = [1.0, 0.0, 0.0];
+    let cloth = shipped("Cloth");
+    for (roughness, ior) in ROUGHNESSES.into_iter().flat_map(|r| [1.1, 1.5, 2.4].map(|ior| (r, ior))) {
+        for (cosine, azimuth) in COSINES.into_iter().flat_map(|c| [0.0, 0.7, 1.5].map(|a| (c, a))) {
+            let wo = outgoing(cosine, azimuth);
+            let parameters = [&[1.0; 6][..], &[0.4, roughness, ior], &N, &T].concat();
+            let lobe = at(&cloth, &parameters, &Pose::upright(wo));
+            let found = mean(&energies(&lobe, wo, 8192));
+            let may = match () {
+                () if cosine > 0.2 => 2e-3,
+                () if roughness > 0.25 => 3e-3,
+                () => 2e-2,
+            };
+            assert!((found - 1.0).abs() < may, "roughness {roughness}, index {ior}, at {cosine}, {azimuth}: {found}");
+        }
+    }
+}
+
+/// A white base returns all of the light below its gloss, and below a coat.
+#[test]
+fn white_plastics_return_all_light() {
+    let surface = shipped("OpenPbr");
+    const WHITE: [f32; 3] = [1.0; 3];
+    const N: [f32; 3] = [0.0, 0.0, 1.0];
+    const T: [f32; 3] = [1.0, 0.0, 0.0];
+    for (roughness, ior) in ROUGHNESSES.into_iter().flat_map(|r| [1.1, 1.5, 2.4].map(|ior| (r, ior))) {
+        for (cosine, (stretch, coat)) in
+            COSINES.into_iter().flat_map(|c| [(0.0, 0.0), (0.6, 0.0), (0.0, 1.0)].map(|l| (c, l)))
+        {
+            let base = [&[1.0][..], &WHITE, &[0.0, 0.0]].concat();
+            let specular = [&[1.0][..], &WHITE, &[roughness, stretch, ior]].concat();
+            let beneath = [&[0.0][..], &WHITE, &[0.0], &WHITE, &[0.0]].concat();
+            let coat = [&[coat][..], &WHITE, &[0.7 * roughness, 0.0, 1.6, 1.0]].concat();
+            let fuzz = [&[0.0][..], &WHITE, &[0.5]].concat();
+            let thin_walled = [0.0];
+            let parameters = [&base[..], &specular, &beneath, &coat, &fuzz, &thin_walled, &N, &N, &T, &T].concat();
+            let wo = outgoing(cosine, 0.5);
+            let found = mean(&energies(&at(&surface, &parameters, &Pose::upright(wo)), wo, 8192));
+            let told = format!("roughness {roughness}, stretched {stretch}, index {ior}, coat {coat:?}, at {cosine}");
+            let may = if stretch > 0.0 && cosine < 0.2 { 5e-3 } else { 2e-3 };
+            assert!((found - 1.0).abs() < may, "{told}: {found}");
+        }
+    }
+}

@@ -27,6 +27,18 @@ pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(0));
 /// facets are.
 pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(2));
 
+/// The root of the mean that Fresnel's equations give over the facets of a dielectric's boundary that reflect. A facet's weight
+/// is its reflection as a mirror. The coordinates are the root of the amplitude that a smooth boundary reflects straight on, over that
+/// of an index of 10; the root of the cosine; and the roughness above the least.
+pub static BOUNDARY: LazyLock<Table<3, f32>> = LazyLock::new(|| BOUNDARY_NODES.table());
+/// The same root for anisotropic facets. The coordinates are amplitude, cosine, azimuth from the rougher axis, larger
+/// roughness, and the smaller one over it.
+pub static BOUNDARY_STRETCHED: LazyLock<Table<5, f32>> =
+    LazyLock::new(|| BOUNDARY_STRETCHED_NODES.table().even_along([false, false, true, false, false]));
+
+/// The amplitude that a boundary with an index of 10 reflects straight on: (η − 1)/(η + 1).
+pub const LARGEST_AMPLITUDE: f32 = 9.0 / 11.0;
+
 /// The nodes of tables in the file: the first coordinate runs fastest.
 pub(super) struct Nodes<const N: usize> {
     pub from: usize,
@@ -47,6 +59,9 @@ pub(super) const GLASS_NODES: [Nodes<3>; 4] = {
         Nodes { from: FIRST + 3 * COUNT, sizes: SIZES },
     ]
 };
+
+pub(super) const BOUNDARY_NODES: Nodes<3> = Nodes { from: GLASS_NODES[3].end(), sizes: [16, 32, 24] };
+pub(super) const BOUNDARY_STRETCHED_NODES: Nodes<5> = Nodes { from: BOUNDARY_NODES.end(), sizes: [10, 12, 11, 16, 7] };
 
 /// Shares from 0 to 1 in steps of 1/65535, two bytes each, the lower first.
 pub(super) static STORED: &[u8] = include_bytes!("energy.bin");

@@ -1,6 +1,9 @@
 //! Computes the tables of `energy.rs`: means over visible normals.
 
-use super::energy::{GLASS_NODES, Nodes, ROUND, ROUND_NODES, STORED, STRETCHED_NODES, stored};
+use super::energy::{
+    BOUNDARY_NODES, BOUNDARY_STRETCHED_NODES, GLASS_NODES, LARGEST_AMPLITUDE, Nodes, ROUND, ROUND_NODES, STORED,
+    STRETCHED_NODES, stored,
+};
 use super::ggx::Ggx;
 use super::oracles::energy::{
     Crowded, GREATEST, LEAST_DENSITY, LEAST_ROUGHNESS, along_roughness, density, depth, dielectric as shares, height,
@@ -58,6 +61,31 @@ fn dielectric(facets: &Ggx, depth: f32, eta: f32) -> Vec2 {
     })
 }
 
+fn boundary([amplitude, cosine, roughness]: [f32; 3]) -> f32 {
+    mean_fresnel(&Ggx::of_roughness(roughness_at(roughness)), amplitude, cosine, 0.0)
+}
+
+fn boundary_stretched([amplitude, cosine, azimuth, roughness, ratio]: [f32; 5]) -> f32 {
+    // Nodes may be smoother than facets are, so that values between them are not bent.
+    let larger = roughness_at(roughness).powi(2);
+    let facets = Ggx::of_alpha(Vec2::new(larger, (larger * ratio * ratio).max(1e-6)));
+    mean_fresnel(&facets, amplitude, cosine, azimuth * FRAC_PI_2)
+}
+
+/// The root of the mean reflectance of the facets that reflect towards a direction. `amplitude` and `cosine` are the
+/// coordinates of the tables.
+fn mean_fresnel(facets: &Ggx, amplitude: f32, cosine: f32, azimuth: f32) -> f32 {
+    let (amplitude, cosine) = (amplitude * amplitude * LARGEST_AMPLITUDE, (cosine * cosine).max(1e-4));
+    let eta = (1.0 + amplitude) / (1.0 - amplitude);
+    let o = (Vec2::from_angle(azimuth) * (1.0 - cosine * cosine).max(0.0).sqrt()).extend(cosine);
+    let all = mean(if azimuth == 0.0 { 1 } else { 2 }, |u| {
+        let Some(drawn) = facets.sample(o, u) else { return Vec2::ZERO };
+        let weight = facets.weight(o, drawn.wi);
+        Vec2::new(weight * fresnel::dielectric(o.dot(drawn.half).clamp(0.0, 1.0), eta).0, weight)
+    });
+    (all.x / all.y.max(1e-9)).sqrt()
+}
+
 fn mean_reflected(facets: &Ggx, o: Vec3) -> f32 {
     let sides = if facets.alpha().x == facets.alpha().y && o.y == 0.0 { 1 } else { 2 };
     mean(sides, |u| Vec2::new(facets.sample(o, u).map_or(0.0, |s| facets.weight(o, s.wi)), 0.0)).x
@@ -101,15 +129,20 @@ fn the_file_holds_the_integrals() {
     let glass: [fn([f32; 3]) -> f32; 4] = [|x| into(x).x, |x| into(x).y, |x| out_of(x).x, |x| out_of(x).y];
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let glass = GLASS_NODES.iter().zip(glass).flat_map(|(nodes, value)| nodes.bytes(value));
-        let all = ROUND_NODES.bytes(round).into_iter().chain(STRETCHED_NODES.bytes(stretched)).chain(glass);
+        let round = ROUND_NODES.bytes(round).into_iter().chain(STRETCHED_NODES.bytes(stretched));
+        let boundaries =
+            BOUNDARY_NODES.bytes(boundary).into_iter().chain(BOUNDARY_STRETCHED_NODES.bytes(boundary_stretched));
+        let all = round.chain(glass).chain(boundaries);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bsdf/energy.bin");
         std::fs::write(path, all.collect::<Vec<u8>>()).expect("the source can be written");
         return;
     }
-    assert_eq!(STORED.len(), 2 * GLASS_NODES[3].end());
+    assert_eq!(STORED.len(), 2 * BOUNDARY_STRETCHED_NODES.end());
     ROUND_NODES.check(round);
     STRETCHED_NODES.check(stretched);
     GLASS_NODES.iter().zip(glass).for_each(|(nodes, value)| nodes.check(value));
+    BOUNDARY_NODES.check(boundary);
+    BOUNDARY_STRETCHED_NODES.check(boundary_stretched);
 }
 
 /// The sum of both shares decides whether clear glass loses light, so it is close between nodes, too. Directions are about the

@@ -33,6 +33,12 @@ impl Ggx {
         Ggx { alpha: Vec2::new(alpha(roughnesses.x), alpha(roughnesses.y)) }
     }
 
+    /// For the nodes of tables: facets may be smoother than those of a lobe.
+    #[cfg(test)]
+    pub fn of_alpha(alpha: Vec2) -> Ggx {
+        Ggx { alpha }
+    }
+
     pub fn alpha(&self) -> Vec2 {
         self.alpha
     }

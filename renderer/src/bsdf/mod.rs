@@ -32,7 +32,6 @@ mod oracles;
 mod oren_nayar;
 mod phong;
 mod principled;
-mod rough_boundary;
 mod rough_dielectric;
 mod scatter;
 mod schlick;

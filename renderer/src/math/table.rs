@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Mul};
 
-/// Values at the nodes of a grid over the unit cube of `N` dimensions. Between them, along each axis, a cubic goes
+/// Values at the nodes of a grid over the unit cube of `N` dimensions, 1 to 5. Between them, along each axis, a cubic goes
 /// through both neighbours with the slopes of their neighbours' chords (Catmull and Rom 1974). So values and slopes are
 /// continuous.
 #[derive(Clone, Debug)]
@@ -60,21 +60,47 @@ impl<const N: usize, T: Copy + Default + Add<Output = T> + Mul<f32, Output = T>>
             *step = (std::array::from_fn(node), inside(counts(axis, along), below, size, self.even[axis]));
             stride *= size;
         }
-        let mut sum = T::default();
         let (along_first, first) = steps[0];
-        for corner in 0..1_usize << (2 * (N - 1)) {
-            let (mut index, mut share) = (0, 1.0);
-            for (axis, (nodes, counts)) in steps.iter().enumerate().skip(1) {
-                let i = corner >> (2 * (axis - 1)) & 3;
-                index += nodes[i];
-                share *= counts[i];
-            }
-            if share != 0.0 {
-                let node = |i: usize| self.nodes[index + along_first[i]] * (share * first[i]);
-                sum = sum + (node(0) + node(1) + (node(2) + node(3)));
+        let (inner, outer) = steps[1..].split_at((N - 1).min(2));
+        let (inner, outer) = (Corners::of(inner), Corners::of(outer));
+        let mut sum = T::default();
+        for (offset, scale) in outer.all() {
+            for (index, share) in inner.all() {
+                let (index, share) = (offset + index, share * scale);
+                if share != 0.0 {
+                    let node = |i: usize| self.nodes[index + along_first[i]] * (share * first[i]);
+                    sum = sum + (node(0) + node(1) + (node(2) + node(3)));
+                }
             }
         }
         sum
+    }
+}
+
+/// The nodes around a point along two axes, or fewer, and their weights: the first axis runs fastest.
+struct Corners {
+    all: [(usize, f32); 16],
+    count: usize,
+}
+
+impl Corners {
+    fn of(axes: &[([usize; 4], [f32; 4])]) -> Corners {
+        let (mut all, mut count) = ([(0, 1.0); 16], 1);
+        for (nodes, counts) in axes {
+            // Backwards, as the first node's corners replace the ones that all others are made from.
+            for i in (0..4).rev() {
+                for k in 0..count {
+                    let (index, share) = all[k];
+                    all[i * count + k] = (index + nodes[i], share * counts[i]);
+                }
+            }
+            count *= 4;
+        }
+        Corners { all, count }
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, f32)> {
+        self.all[..self.count].iter().copied()
     }
 }
 
