@@ -108,7 +108,9 @@ impl Head<'_> {
         // All points of one plane are at the same conditions' places.
         let own = (self.shape != Shape::Planes).then(|| self.states(&mut b, &given, offset));
         let most = self.most_shared(&mut b, &given, own);
-        let price = if own.is_none() || most.is_some() { self.table.price() } else { 1 };
+        // A look at a few pieces is worth less than the two calls of the integrand.
+        let looks = most.map_or(0, |_| self.table.pieces.len() as u32 / 8);
+        let price = looks + if own.is_none() { self.table.price() } else { 1 };
         let start = vec![zero; sums];
         let found = paid_rounds(&mut b, token, price, count, &start, |b, index, carried| {
             let (index, offset) = repeated.at(b, &given, index);

@@ -18,7 +18,11 @@ use crate::ir::*;
 /// How large a value, a slope or a bend along a plane may be that counts as 0, against the largest coefficient.
 const TOLERANCE: f32 = 1e-5;
 
-/// The largest tolerance for tangent planes, which are less exact near a crossing of two planes.
+/// The tolerances for values, and for slopes and bends, along tangent planes. These are less exact near a crossing of two planes: by
+/// the coefficients over the slope there, and by its square.
+const TANGENT_TOLERANCES: [f32; 2] = [2e-6, TOLERANCE];
+
+/// The largest tolerance for slopes and bends.
 const MAX_TOLERANCE: f32 = 0.1;
 
 /// Tells the states of other conditions at the points of a piece.
@@ -76,12 +80,13 @@ impl Table {
         let (none, zero) = (b.int(0), b.float(0.0));
         let own = Bent::at(&mut b, own, point);
         let (tangent, blur) = own.tangent(&mut b);
-        let exact = b.float(TOLERANCE);
-        let blurred = b.mul(exact, blur);
-        let some = tangent.is_contained(&mut b, &own, blurred);
+        let square = b.mul(blur, blur);
+        let [exact, by_value, by_slope] = [TOLERANCE, TANGENT_TOLERANCES[0], TANGENT_TOLERANCES[1]].map(|t| b.float(t));
+        let [by_value, by_slope] = [b.mul(by_value, blur), b.mul(by_slope, square)];
+        let some = tangent.is_contained(&mut b, &own, [by_slope, by_slope]);
         let count = b.select(some, most, none);
         let most = b.float(MAX_TOLERANCE);
-        let blurred = b.float2(Float2::Min, blurred, most);
+        let by_slope = b.float2(Float2::Min, by_slope, most);
         let found = rounds(&mut b, count, &[states, none], |b, index, carried| {
             let row = self.row(b, coefficients, index);
             let mut other = Bent::at(b, &row, point);
@@ -92,8 +97,8 @@ impl Table {
             let by_own = b.and(by_own, other.is_affine);
             let plane = tangent.or(b, by_own, &Plane { value: other.value, slopes: other.slopes.clone() });
             let curve = other.or(b, by_own, &own);
-            let tolerance = b.select(straight, exact, blurred);
-            let contained = plane.is_contained(b, &curve, tolerance);
+            let tolerances = [by_value, by_slope].map(|blurred| b.select(straight, exact, blurred));
+            let contained = plane.is_contained(b, &curve, tolerances);
             let factor = plane.other_factor(b, &curve);
             let nearer = plane.is_nearer(b, &factor);
             let elsewhere = b.not(by_own);
@@ -170,14 +175,14 @@ impl Bent {
         Bent { value, slopes, bends, is_affine: b.float_compare(Compare::Eq, bent, zero), size }
     }
 
-    /// The tangent plane, and how much less exact its direction is than the coefficients.
+    /// The tangent plane, and how much less exact its place is than the coefficients.
     fn tangent(&self, b: &mut Builder) -> (Plane, Value) {
         let (zero, one) = (b.float(0.0), b.float(1.0));
         let square = dot(b, &self.slopes, &self.slopes);
         let some = b.float_compare(Compare::Gt, square, zero);
         let square = b.select(some, square, one);
-        let blur = b.mul(self.size, self.size);
-        let blur = b.div(blur, square);
+        let steepness = b.float1(Float1::Sqrt, square);
+        let blur = b.div(self.size, steepness);
         let blur = b.float2(Float2::Max, blur, one);
         let blur = b.select(self.is_affine, one, blur);
         let value = b.select(self.is_affine, self.value, zero);
@@ -237,11 +242,12 @@ impl Plane {
         (slopes, change)
     }
 
-    /// Whether a polynomial is 0 all over the plane.
-    fn is_contained(&self, b: &mut Builder, curve: &Bent, tolerance: Value) -> Value {
+    /// Whether a polynomial is 0 all over the plane. The tolerances are for its value, and for slopes and bends.
+    fn is_contained(&self, b: &mut Builder, curve: &Bent, [by_value, by_slope]: [Value; 2]) -> Value {
         let (n, _) = self.normal(b);
         let (slopes, change) = self.foot(b, curve);
-        let mut rest = vec![b.add(curve.value, change)];
+        let value = b.add(curve.value, change);
+        let mut rest = Vec::new();
         let across = dot(b, &n, &slopes);
         for (&slope, &n) in slopes.iter().zip(&n) {
             let part = b.mul(across, n);
@@ -260,14 +266,14 @@ impl Plane {
             }
         }
         let zero = b.float(0.0);
-        let largest = rest.into_iter().fold(zero, |largest, v| {
-            let v = b.float1(Float1::Abs, v);
-            b.float2(Float2::Max, largest, v)
-        });
         let some = b.float_compare(Compare::Gt, curve.size, zero);
-        let allowed = b.mul(tolerance, curve.size);
-        let near = b.float_compare(Compare::Le, largest, allowed);
-        b.and(some, near)
+        let of_rest = rest.into_iter().map(|v| (v, by_slope));
+        std::iter::once((value, by_value)).chain(of_rest).fold(some, |near, (v, tolerance)| {
+            let v = b.float1(Float1::Abs, v);
+            let allowed = b.mul(tolerance, curve.size);
+            let small = b.float_compare(Compare::Le, v, allowed);
+            b.and(near, small)
+        })
     }
 
     /// The other factor M of a polynomial Q = L M. Its slopes are (B n − n (nᵀ B n) / 2) / |L'|. Its value at the foot of the
