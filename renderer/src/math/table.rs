@@ -61,47 +61,35 @@ impl<const N: usize, T: Copy + Default + Add<Output = T> + Mul<f32, Output = T>>
             stride *= size;
         }
         let (along_first, first) = steps[0];
-        let (inner, outer) = steps[1..].split_at((N - 1).min(2));
-        let (inner, outer) = (Corners::of(inner), Corners::of(outer));
         let mut sum = T::default();
-        for (offset, scale) in outer.all() {
-            for (index, share) in inner.all() {
-                let (index, share) = (offset + index, share * scale);
-                if share != 0.0 {
-                    let node = |i: usize| self.nodes[index + along_first[i]] * (share * first[i]);
-                    sum = sum + (node(0) + node(1) + (node(2) + node(3)));
-                }
+        let mut add = |index: usize, share: f32| {
+            if share != 0.0 {
+                let node = |i: usize| self.nodes[index + along_first[i]] * (share * first[i]);
+                sum = sum + (node(0) + node(1) + (node(2) + node(3)));
+            }
+        };
+        let (inner, outer) = steps[1..].split_at((N - 1).min(2));
+        if outer.is_empty() {
+            corners(inner).for_each(|(index, share)| add(index, share));
+        } else {
+            let mut all = corners(inner);
+            let inner: [(usize, f32); 16] = std::array::from_fn(|_| all.next().unwrap_or_default());
+            for (offset, scale) in corners(outer) {
+                inner.iter().for_each(|(index, share)| add(offset + index, share * scale));
             }
         }
         sum
     }
 }
 
-/// The nodes around a point along two axes, or fewer, and their weights: the first axis runs fastest.
-struct Corners {
-    all: [(usize, f32); 16],
-    count: usize,
-}
-
-impl Corners {
-    fn of(axes: &[([usize; 4], [f32; 4])]) -> Corners {
-        let (mut all, mut count) = ([(0, 1.0); 16], 1);
-        for (nodes, counts) in axes {
-            // Backwards, as the first node's corners replace the ones that all others are made from.
-            for i in (0..4).rev() {
-                for k in 0..count {
-                    let (index, share) = all[k];
-                    all[i * count + k] = (index + nodes[i], share * counts[i]);
-                }
-            }
-            count *= 4;
-        }
-        Corners { all, count }
-    }
-
-    fn all(&self) -> impl Iterator<Item = (usize, f32)> {
-        self.all[..self.count].iter().copied()
-    }
+/// The nodes around a point along some axes, and their weights: the first axis runs fastest.
+fn corners(axes: &[([usize; 4], [f32; 4])]) -> impl Iterator<Item = (usize, f32)> {
+    (0..1_usize << (2 * axes.len())).map(|corner| {
+        axes.iter().enumerate().fold((0, 1.0), |(index, share), (axis, (nodes, counts))| {
+            let i = corner >> (2 * axis) & 3;
+            (index + nodes[i], share * counts[i])
+        })
+    })
 }
 
 /// The weights of the nodes before, at both ends of, and behind a cell.
