@@ -28,8 +28,8 @@ pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(0));
 pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| glass(2));
 
 /// The root of the mean that Fresnel's equations give over the facets of a dielectric's boundary that reflect. A facet's weight
-/// is its reflection as a mirror. The coordinates are the root of the amplitude that a smooth boundary reflects straight on, over that
-/// of an index of 10; the root of the cosine; and the roughness above the least.
+/// is its reflection as a mirror. The coordinates are the root of the amplitude over the largest amplitude, the root of the
+/// cosine, and the roughness above the least.
 pub static BOUNDARY: LazyLock<Table<3, f32>> = LazyLock::new(|| BOUNDARY_NODES.table());
 /// The same root for anisotropic facets. The coordinates are amplitude, cosine, azimuth from the rougher axis, larger
 /// roughness, and the smaller one over it.

@@ -33,7 +33,7 @@ impl Ggx {
         Ggx { alpha: Vec2::new(alpha(roughnesses.x), alpha(roughnesses.y)) }
     }
 
-    /// For the nodes of tables: facets may be smoother than those of a lobe.
+    /// Facets of any α, for nodes of tables below the least roughness of lobes.
     #[cfg(test)]
     pub fn of_alpha(alpha: Vec2) -> Ggx {
         Ggx { alpha }

@@ -208,7 +208,7 @@ impl Head<'_> {
     fn most_shared(&self, b: &mut Builder, given: &Given, states: Option<Value>) -> Option<Value> {
         let shared = self.shared?;
         let all = b.int(self.table.pieces.len() as i32);
-        // What shares one plane does so at all of its points, so one point tells.
+        // A piece that contains this plane is tied to it at all points, so the test of one point is enough.
         let (Shape::Plane, Some(states)) = (self.shape, states) else { return Some(all) };
         let (zero, one) = (b.float(0.0), b.float(1.0));
         let square = given.coefficients[1..].iter().fold(zero, |sum, &c| {
